@@ -1,0 +1,168 @@
+"""Reading a data set: what is committed, wherever it lies."""
+
+import uuid
+from pathlib import Path
+
+import fsspec
+import polars as pl
+import pyarrow.parquet as pq
+import pytest
+from store_support import ENDING, RUN, header, observation, record, turn
+
+from trajectories import Dataset, InputError, JournalWriter, Status, StorageError, compact
+from trajectories.schemas import SCHEMA_VERSION, TRAJECTORIES, TURNS
+
+
+@pytest.fixture
+def dataset(tmp_path: Path) -> Dataset:
+    made = Dataset(tmp_path / "data")
+    record(made, "a", num_turns=2)
+    record(made, "b", num_turns=3, domain="mcp")
+    compact(made, RUN)
+    record(made, "c", num_turns=1)
+    return made
+
+
+def in_memory(dataset: Dataset) -> Dataset:
+    place = uuid.uuid4().hex
+    fsspec.filesystem("memory").put(str(dataset.folder), f"/{place}", recursive=True)
+    return Dataset(f"memory://{place}")
+
+
+@pytest.fixture(params=["folder", "file://", "memory://"])
+def anywhere(request: pytest.FixtureRequest, dataset: Dataset) -> Dataset:
+    if request.param == "folder":
+        return dataset
+    return Dataset(f"file://{dataset.folder}") if request.param == "file://" else in_memory(dataset)
+
+
+def test_a_scan_gives_what_is_committed_with_domain_and_run_as_text(anywhere: Dataset) -> None:
+    turns = anywhere.scan_turns().sort("trajectory_id", "turn").collect()
+    assert turns.select("trajectory_id", "turn", "domain", "run").rows() == [
+        ("a", 1, "terminal", RUN),
+        ("a", 2, "terminal", RUN),
+        ("b", 1, "mcp", RUN),
+        ("b", 2, "mcp", RUN),
+        ("b", 3, "mcp", RUN),
+    ]
+    assert turns.columns == [*TURNS.names, "domain", "run"]
+    trajectories = anywhere.scan_trajectories().sort("trajectory_id").collect()
+    assert trajectories["num_turns"].to_list() == [2, 3]
+    assert trajectories.columns == [*TRAJECTORIES.names, "domain", "run"]
+
+
+def test_one_trajectory_is_found_in_parquet_and_in_its_journal(anywhere: Dataset) -> None:
+    for name, domain, num_turns in (("a", "terminal", 2), ("b", "mcp", 3), ("c", "terminal", 1)):
+        found = anywhere.trajectory(name)
+        assert (found.row["domain"], found.row["run"], found.row["num_turns"]) == (domain, RUN, num_turns)
+        assert found.turns["turn"].to_list() == list(range(1, num_turns + 1))
+        assert found.turns["domain"].unique().to_list() == [domain]
+        assert len([event for event in anywhere.recording(name) if event.kind == "m"]) == num_turns
+
+
+def test_a_trajectory_looks_the_same_before_and_after_compaction(dataset: Dataset) -> None:
+    before = dataset.trajectory("c")
+    compact(dataset, RUN)
+    after = dataset.trajectory("c")
+    assert after.turns.equals(before.turns)
+    assert {k: v for k, v in after.row.items() if before.row[k] is not None} == {
+        k: v for k, v in before.row.items() if v is not None
+    }
+
+
+@pytest.mark.parametrize("run", ["007", "20240101", "1e5", "true", "null", "2024-01-01"])
+def test_a_run_that_looks_like_another_type_stays_text(tmp_path: Path, run: str) -> None:
+    dataset = Dataset(tmp_path)
+    record(dataset, "a", run=run)
+    compact(dataset, run)
+    for place in (dataset, in_memory(dataset)):
+        assert place.scan_turns().select("run").unique().collect().item() == run
+        assert place.trajectory("a").row["run"] == run
+
+
+@pytest.mark.parametrize("name", ["a b", "a[1]*?", "ü%20#x", "team=a", "domain=x"])
+def test_a_folder_of_any_name_will_do(tmp_path: Path, name: str) -> None:
+    dataset = Dataset(tmp_path / name)
+    record(dataset, "a", num_turns=2)
+    assert dataset.trajectory("a").turns.height == 2
+    compact(dataset, RUN)
+    assert dataset.trajectory("a").turns.columns == [*TURNS.names, "domain", "run"]
+    assert dataset.scan_turns().select("domain", "run").unique().collect().rows() == [("terminal", RUN)]
+
+
+def test_recorded_tells_every_trajectory_of_a_run_and_how_it_ended(dataset: Dataset) -> None:
+    with JournalWriter(dataset, header("d"), observation("$")) as journal:
+        journal.append(turn(1))
+        assert dataset.recorded(RUN) == {**dict.fromkeys("abc", Status.COMPLETED), "d": None}
+        journal.end(ENDING)
+    assert dataset.recorded("another") == {}
+
+
+def test_parts_come_in_pairs(dataset: Dataset) -> None:
+    turns, trajectories = dataset.turn_parts(), dataset.trajectory_parts()
+    assert [(p.domain, p.run, Path(p.path).name) for p in turns] == [
+        (p.domain, p.run, Path(p.path).name) for p in trajectories
+    ]
+    assert [p.domain for p in turns] == ["mcp", "terminal"]
+    assert pq.read_schema(turns[0].path).equals(TURNS, check_metadata=True)
+    assert pq.read_schema(trajectories[0].path).equals(TRAJECTORIES, check_metadata=True)
+
+
+def test_a_newer_data_set_is_refused_with_the_way_out(dataset: Dataset) -> None:
+    for part in dataset.trajectory_parts():
+        table = pq.read_table(part.path, partitioning=None)
+        newer = {b"schema_version": str(SCHEMA_VERSION + 1).encode()}
+        pq.write_table(table.replace_schema_metadata(newer), part.path)
+    again = Dataset(dataset.url)
+    for read in (again.scan_turns, again.scan_trajectories, lambda: again.trajectory("a"), lambda: again.recorded(RUN)):
+        with pytest.raises(
+            InputError, match=r"written by a newer worldtape \(schema version 2; .*\.parquet\); upgrade worldtape"
+        ):
+            read()
+
+
+@pytest.mark.parametrize("url", ["{tmp}/none", "file://{tmp}/none", "memory://none"])
+def test_a_data_set_that_is_not_there_is_one_clear_line(tmp_path: Path, url: str) -> None:
+    missing = Dataset(url.format(tmp=tmp_path))
+    for read in (missing.scan_turns, missing.turn_parts, lambda: missing.trajectory("a")):
+        with pytest.raises(InputError, match=r"there is no data set \(.*none\); check the path"):
+            read()
+
+
+def test_an_empty_data_set_is_one_clear_line(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="the data set holds no trajectories"):
+        Dataset(tmp_path).scan_turns()
+    record(Dataset(tmp_path), "a")
+    with pytest.raises(InputError, match="no trajectory is compacted yet"):
+        Dataset(tmp_path).scan_turns()
+
+
+def test_an_unknown_trajectory_is_one_clear_line(anywhere: Dataset) -> None:
+    with pytest.raises(InputError, match=r"there is no trajectory zz"):
+        anywhere.trajectory("zz")
+    with pytest.raises(InputError, match=r"there is no trajectory zz"):
+        list(anywhere.recording("zz"))
+
+
+def test_a_url_of_no_known_kind_is_one_clear_line() -> None:
+    with pytest.raises(InputError, match="not a place for a data set"):
+        Dataset("nosuchscheme://x")
+
+
+def test_recording_needs_a_local_folder() -> None:
+    with pytest.raises(InputError, match="recording needs a local folder"):
+        JournalWriter(Dataset("memory://x"), header("a"), observation("$"))
+
+
+def test_a_folder_that_cannot_be_made_is_one_clear_line(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("in the way")
+    with pytest.raises(StorageError, match=r"Not a directory|File exists"):
+        JournalWriter(Dataset(tmp_path / "file" / "data"), header("a"), observation("$"))
+
+
+def test_only_the_part_that_holds_a_trajectory_is_read(tmp_path: Path) -> None:
+    dataset = Dataset(tmp_path)
+    record(dataset, "a")
+    compact(dataset, RUN)
+    plan = dataset.scan_turns().filter(pl.col("trajectory_id") == "a").explain()
+    assert "SELECTION" in plan, "the filter goes down into the Parquet reader"

@@ -1,0 +1,259 @@
+"""A data set: where its parts lie, and how they are read. Readers see what is committed, and nothing else."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from contextlib import suppress
+from dataclasses import dataclass
+from glob import escape
+from itertools import islice
+from pathlib import Path
+from typing import BinaryIO, Final, cast
+
+import fsspec
+import polars as pl
+import pyarrow as pa
+import pyarrow.dataset
+import pyarrow.parquet as pq
+
+from trajectories.blobs import BlobStore
+from trajectories.errors import DamagedFileError, InputError
+from trajectories.journal_format import SUFFIX, JournalReader, Record, RecordKind, check_version, last_record
+from trajectories.model import Status
+from trajectories.recording import SessionRecording
+from trajectories.rows import Row
+from trajectories.schemas import TRAJECTORIES, TURNS
+from trajectories.sessions import session_lines
+
+_NAME: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,199}")
+_PART: Final = re.compile(r".*/domain=(?P<domain>[^/]+)/run=(?P<run>[^/]+)/(?P<name>part-[0-9a-f]+\.parquet)")
+_ROWS_AT_ONCE: Final = 1000
+_HIVE: Final = {"domain": pl.String(), "run": pl.String()}
+_HIVE_ARROW: Final = pa.schema([("domain", pa.string()), ("run", pa.string())])
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class Part:
+    """One committed Parquet file. ``path`` is a path of the data set's ``filesystem``."""
+
+    domain: str
+    run: str
+    path: str
+
+
+@dataclass(frozen=True, slots=True)
+class Trajectory:
+    """One trajectory: its row (with ``domain`` and ``run``) and its turns (columns as ``schemas.TURNS``, in order).
+
+    ``status`` and ``ended_at`` are None where it is still open.
+    """
+
+    row: dict[str, object]
+    turns: pl.DataFrame
+
+
+class Dataset:
+    """A data set at ``url``: a local folder, or any URL that fsspec reads. Recording needs a local folder.
+
+    Making the object touches nothing: the folder may not exist yet. Reading raises ``InputError`` where there is no
+    data set, where it is empty, and where a newer version wrote it.
+    """
+
+    def __init__(self, url: str | Path) -> None:
+        self.url = str(url)
+        try:
+            filesystem, root = fsspec.core.url_to_fs(self.url)
+        except (ValueError, ImportError) as error:
+            raise InputError(f"not a place for a data set: {error}", where=self.url) from error
+        self.filesystem: fsspec.AbstractFileSystem = filesystem
+        self.root: str = root.rstrip("/")
+        self._is_local = "file" in filesystem.protocol
+        self._checked: set[str] = set()
+
+    @property
+    def folder(self) -> Path:
+        """The data set as a local folder. Raises ``InputError`` where it is not one."""
+        if not self._is_local:
+            raise InputError("recording needs a local folder", where=self.url, mend="record into one and copy it there")
+        return Path(self.root)
+
+    @property
+    def blobs(self) -> BlobStore:
+        folder = self.folder / "blobs" if self._is_local else None
+        return BlobStore(self.filesystem, f"{self.root}/blobs", folder)
+
+    def scan_turns(self) -> pl.LazyFrame:
+        """Every committed turn: the columns of ``schemas.TURNS``, and ``domain`` and ``run`` as strings."""
+        return self._scan(self.turn_parts(), "turns", TURNS)
+
+    def scan_trajectories(self) -> pl.LazyFrame:
+        """Every committed trajectory: the columns of ``schemas.TRAJECTORIES``, and ``domain`` and ``run``."""
+        return self._scan(self.trajectory_parts(), "trajectories", TRAJECTORIES)
+
+    def turn_parts(self) -> list[Part]:
+        """The files that hold the turns, sorted; each has a trajectories file of the same name."""
+        table = f"{self.root}/turns"
+        return [
+            Part(part.domain, part.run, f"{table}{part.path.removeprefix(f'{self.root}/trajectories')}")
+            for part in self.trajectory_parts()
+        ]
+
+    def trajectory_parts(self) -> list[Part]:
+        """The files that hold the trajectories' rows, sorted."""
+        parts = self._committed("*", "*")
+        if not parts:
+            raise self._nothing_to_read()
+        return parts
+
+    def trajectory(self, trajectory_id: str) -> Trajectory:
+        """One trajectory, wherever it lies: in Parquet, or still in its journal (then as far as it has come).
+
+        Raises ``InputError`` where there is none of that id.
+        """
+        # The journal first: compaction removes it only after the Parquet is there.
+        with suppress(FileNotFoundError):
+            return _from_journal(self._journal_records(trajectory_id))
+        row = self._compacted_row(trajectory_id)
+        turns = self.scan_turns().filter(pl.col("trajectory_id") == trajectory_id, pl.col("run") == row["run"])
+        return Trajectory(row, turns.collect(engine="streaming").sort("turn"))
+
+    def recording(self, trajectory_id: str) -> SessionRecording:
+        """The raw events of a trajectory's session.
+
+        Reading it raises ``InputError`` where there is no such trajectory, or it has no recording.
+        """
+        return SessionRecording(lambda: self._session_lines(trajectory_id))
+
+    def recorded(self, run: str) -> dict[str, Status | None]:
+        """Every trajectory of a run, compacted or not, and how it ended; None for one that has no ending yet."""
+        found: dict[str, Status | None] = {}
+        for path in self.journal_paths(run):
+            with suppress(FileNotFoundError), path.open("rb") as file:
+                last = last_record(file, str(path))
+                ended = last is not None and last.kind is RecordKind.END
+                found[path.name.removesuffix(SUFFIX)] = Status(str(last.row["status"])) if last and ended else None
+        for part in self._committed("*", run):
+            table = self._read_columns(part, ["trajectory_id", "status"])
+            found |= {str(row["trajectory_id"]): Status(row["status"]) for row in table.to_pylist()}
+        return found
+
+    def compacted_ids(self, domain: str, run: str) -> set[str]:
+        """The trajectories of a domain and run that are in Parquet."""
+        check_name(domain, "domain")
+        parts = self._committed(domain, run)
+        return {
+            str(name)
+            for part in parts
+            for name in self._read_columns(part, ["trajectory_id"])["trajectory_id"].to_pylist()
+        }
+
+    def journal_folder(self, run: str) -> Path:
+        """Where the open trajectories of a run lie. Raises ``InputError`` for a name that cannot be a folder's."""
+        return self.folder / "journal" / check_name(run, "run")
+
+    def journal_path(self, run: str, trajectory_id: str) -> Path:
+        return self.journal_folder(run) / (check_name(trajectory_id, "trajectory id") + SUFFIX)
+
+    def journal_paths(self, run: str) -> list[Path]:
+        """The journals of a run, in the order of their trajectory ids."""
+        return sorted(self.journal_folder(run).glob(f"*{SUFFIX}"), key=lambda path: path.name.removesuffix(SUFFIX))
+
+    def _committed(self, domain: str, run: str) -> list[Part]:
+        self.filesystem.invalidate_cache()
+        paths = self.filesystem.glob(f"{escape(self.root)}/trajectories/domain={domain}/run={run}/part-*.parquet")
+        found = [(_PART.fullmatch(path), path) for path in paths]
+        parts = sorted(Part(match["domain"], match["run"], path) for match, path in found if match)
+        for part in parts:
+            self._check(part.path)
+        return parts
+
+    def _check(self, path: str) -> None:
+        """Refuse a part of a newer schema; parts never change, so each is looked at once."""
+        if path in self._checked:
+            return
+        try:
+            metadata = pq.read_schema(path, filesystem=self.filesystem).metadata or {}
+        except pa.ArrowInvalid as error:
+            raise DamagedFileError("not a Parquet file", where=path, mend="copy it again from its source") from error
+        check_version(int(metadata.get(b"schema_version", b"1")), path)
+        self._checked.add(path)
+
+    def _nothing_to_read(self) -> InputError:
+        if not self.filesystem.exists(self.root):
+            return InputError("there is no data set", where=self.url, mend="check the path, or record one first")
+        if self.filesystem.glob(f"{escape(self.root)}/journal/*/*{SUFFIX}"):
+            return InputError("no trajectory is compacted yet", where=self.url, mend="finish or resume the run first")
+        return InputError("the data set holds no trajectories", where=self.url, mend="record some first")
+
+    def _scan(self, parts: list[Part], table: str, schema: pa.Schema) -> pl.LazyFrame:
+        paths = [part.path for part in parts]
+        for path in paths:
+            self._check(path)
+        # Polars would take a folder above the data set whose name has a "=" for one more hive key.
+        if self._is_local and "=" not in self.root:
+            frame = pl.scan_parquet(paths, glob=False, hive_schema=_HIVE, try_parse_hive_dates=False)
+        else:
+            files = pyarrow.dataset.dataset(
+                paths,
+                filesystem=self.filesystem,
+                partitioning=pyarrow.dataset.partitioning(_HIVE_ARROW, flavor="hive"),
+                partition_base_dir=f"{self.root}/{table}",
+            )
+            frame = pl.scan_pyarrow_dataset(files)
+        return frame.select(*schema.names, *_HIVE)
+
+    def _read_columns(self, part: Part, columns: list[str]) -> pa.Table:
+        return pq.read_table(part.path, columns=columns, filesystem=self.filesystem, partitioning=None)
+
+    def _compacted_row(self, trajectory_id: str) -> dict[str, object]:
+        rows = self.scan_trajectories().filter(pl.col("trajectory_id") == trajectory_id).collect().to_dicts()
+        if not rows:
+            raise InputError(f"there is no trajectory {trajectory_id}", where=self.url)
+        return rows[0]
+
+    def _journal_records(self, trajectory_id: str) -> Iterator[Record]:
+        """Raises ``FileNotFoundError`` where the trajectory has no journal."""
+        check_name(trajectory_id, "trajectory id")
+        found = self.filesystem.glob(f"{escape(self.root)}/journal/*/{trajectory_id}{SUFFIX}")
+        if not found:
+            raise FileNotFoundError(trajectory_id)
+        with cast("BinaryIO", self.filesystem.open(found[0], "rb")) as file:
+            yield from JournalReader(file, found[0])
+
+    def _session_lines(self, trajectory_id: str) -> Iterator[bytes]:
+        with suppress(FileNotFoundError):
+            yield from session_lines(self._journal_records(trajectory_id), self.blobs)
+            return
+        blob = self._compacted_row(trajectory_id)["recording_blob"]
+        if blob is None:
+            raise InputError(f"trajectory {trajectory_id} has no recording", where=self.url)
+        yield from self.blobs.lines(str(blob))
+
+
+def check_name(name: str, what: str) -> str:
+    """A name that can be a file's or folder's everywhere. Raises ``InputError`` for any other."""
+    if not _NAME.fullmatch(name):
+        raise InputError(f"{name!r} cannot be a {what}", mend="use up to 200 letters, digits, '.', '_' and '-'")
+    return name
+
+
+def _from_journal(records: Iterator[Record]) -> Trajectory:
+    row: Row = {}
+
+    def turns() -> Iterator[Row]:
+        for record in records:
+            if record.session is not None:
+                row.update(domain=record.session.domain, run=record.session.run)
+            if record.kind is RecordKind.TURN:
+                yield record.row
+            else:
+                row.update(record.row)
+
+    rows = turns()
+    chunks = iter(lambda: list(islice(rows, _ROWS_AT_ONCE)), [])
+    table = pa.Table.from_batches([pa.RecordBatch.from_pylist(chunk, schema=TURNS) for chunk in chunks], schema=TURNS)
+    place = {"domain": row["domain"], "run": row["run"]}
+    header = pa.Table.from_pylist([row | {"num_turns": table.num_rows}], schema=TRAJECTORIES).to_pylist()[0]
+    frame = cast("pl.DataFrame", pl.from_arrow(table))
+    return Trajectory(header | place, frame.with_columns(**{name: pl.lit(value) for name, value in place.items()}))
