@@ -10,8 +10,8 @@ from pathlib import Path
 import polars as pl
 import pyarrow.parquet as pq
 import pytest
-from store_support import ENDING, RUN, compact_once, forked, header, observation, record, tree, turn
 
+from tests.trajectories.store_support import ENDING, RUN, compact_once, forked, header, observation, record, tree, turn
 from trajectories import Dataset, JournalWriter, RawEvent, Status, compact, recover
 from trajectories.journal_format import Record, RecordKind, encode
 from trajectories.row_groups import ROW_GROUP_BYTES, RowGroupWriter

@@ -7,8 +7,8 @@ import fsspec
 import polars as pl
 import pyarrow.parquet as pq
 import pytest
-from store_support import ENDING, RUN, header, observation, record, turn
 
+from tests.trajectories.store_support import ENDING, RUN, header, observation, record, turn
 from trajectories import Dataset, InputError, JournalWriter, Status, StorageError, compact
 from trajectories.schemas import SCHEMA_VERSION, TRAJECTORIES, TURNS
 

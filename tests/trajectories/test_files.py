@@ -6,8 +6,8 @@ from multiprocessing.connection import Connection
 from pathlib import Path
 
 import pytest
-from store_support import forked
 
+from tests.trajectories.store_support import forked
 from trajectories import StorageError
 from trajectories.files import append_durably, remove_abandoned, storage_errors, written_aside, written_whole
 

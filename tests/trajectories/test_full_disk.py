@@ -7,8 +7,8 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from store_support import ENDING, RUN, header, observation, record, tree, turn
 
+from tests.trajectories.store_support import ENDING, RUN, header, observation, record, tree, turn
 from trajectories import Dataset, JournalWriter, StorageError, compact, recover
 
 

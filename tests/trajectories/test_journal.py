@@ -6,8 +6,19 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from store_support import ENDING, RUN, forked, header, last_word, observation, record, record_for_ever, spool, turn
 
+from tests.trajectories.store_support import (
+    ENDING,
+    RUN,
+    forked,
+    header,
+    last_word,
+    observation,
+    record,
+    record_for_ever,
+    spool,
+    turn,
+)
 from trajectories import (
     Action,
     DamagedFileError,

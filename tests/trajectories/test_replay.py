@@ -3,8 +3,8 @@
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from store_support import BEGIN, ENDING, RUN, header, spool
 
+from tests.trajectories.store_support import BEGIN, ENDING, RUN, header, spool
 from trajectories import (
     Action,
     Dataset,

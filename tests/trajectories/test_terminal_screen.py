@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
-from store_support import forked
 
+from tests.trajectories.store_support import forked
 from trajectories.recording import parse_event
 from trajectories.renderers import Screen
 
