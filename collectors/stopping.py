@@ -1,0 +1,38 @@
+"""Stopping in good order: the first SIGINT or SIGTERM asks, the second insists."""
+
+from __future__ import annotations
+
+import asyncio
+import signal
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+_SIGNALS = (signal.SIGINT, signal.SIGTERM)
+
+
+@contextmanager
+def stop_on_signals() -> Iterator[asyncio.Event]:
+    """An event that the first signal sets, so that work can end where it is whole; the second cancels the task.
+
+    Only a process's main thread may take signals; in another one the event is never set.
+    """
+    stop = asyncio.Event()
+    if threading.current_thread() is not threading.main_thread():
+        yield stop
+        return
+    loop, task = asyncio.get_running_loop(), asyncio.current_task()
+    assert task is not None
+
+    def on_signal() -> None:
+        if stop.is_set():
+            task.cancel()
+        stop.set()
+
+    for number in _SIGNALS:
+        loop.add_signal_handler(number, on_signal)
+    try:
+        yield stop
+    finally:
+        for number in _SIGNALS:
+            loop.remove_signal_handler(number)
