@@ -1,0 +1,149 @@
+"""The units of a curation: pieces of turns parts, judged one by one and joined into sidecar parts.
+
+A piece is a range of row groups of one turns part. Its judgement is a file of its own, which appears whole or not at
+all and depends on nothing but the turns and the profile, so it does not matter who makes it, when, or how often.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from curation.judge import JUDGED_COLUMNS, judge
+from curation.profile import CurationProfile
+from curation.sidecar import sidecar_schema
+from trajectories.errors import DamagedFileError, InputError
+from trajectories.files import remove_abandoned, storage_errors, written_whole
+
+
+@dataclass(frozen=True, slots=True)
+class Piece:
+    """Row groups ``first`` to ``end`` (excluded) of a turns part.
+
+    ``part`` is the part's path below ``turns/``; ``num_bytes`` the size of the texts to judge, uncompressed.
+    """
+
+    part: str
+    first: int
+    end: int
+    num_bytes: int
+
+    @property
+    def file_name(self) -> str:
+        return f"{self.part}.{self.first:06d}-{self.end:06d}"
+
+
+def cut(turns: Path, part: str, piece_bytes: int) -> list[Piece]:
+    """The pieces of a part: as few row groups as make up ``piece_bytes`` each. An empty part is one empty piece.
+
+    Raises:
+        DamagedFileError: the part is not a Parquet file.
+        InputError: it has not the columns of turns.
+    """
+    sizes = _group_sizes(turns / part)
+    pieces = []
+    first = 0
+    for end in range(1, len(sizes) + 1):
+        num_bytes = sum(sizes[first:end])
+        if num_bytes >= piece_bytes or end == len(sizes):
+            pieces.append(Piece(part, first, end, num_bytes))
+            first = end
+    return pieces or [Piece(part, 0, 0, 0)]
+
+
+def _group_sizes(path: Path) -> list[int]:
+    """Uncompressed bytes of the judged columns, by row group."""
+    try:
+        metadata = pq.read_metadata(path)
+    except (pa.ArrowInvalid, OSError) as error:
+        raise _damaged(path) from error
+    names = metadata.schema.names
+    missing = set(JUDGED_COLUMNS) - set(names)
+    if missing:
+        raise InputError(f"a turns part lacks {', '.join(sorted(missing))}", where=str(path))
+    columns = [names.index(name) for name in JUDGED_COLUMNS]
+    return [
+        sum(metadata.row_group(group).column(column).total_uncompressed_size for column in columns)
+        for group in range(metadata.num_row_groups)
+    ]
+
+
+def together(pieces: Iterable[Piece], task_bytes: int) -> list[list[Piece]]:
+    """Pieces in order, so many to a task that a task has work to do, and none much more than another."""
+    tasks: list[list[Piece]] = []
+    room = 0
+    for piece in pieces:
+        if not tasks or room < piece.num_bytes:
+            tasks.append([])
+            room = task_bytes
+        tasks[-1].append(piece)
+        room -= piece.num_bytes
+    return tasks
+
+
+def judge_pieces(turns: Path, work: Path, pieces: Sequence[Piece], profile: CurationProfile) -> list[Piece]:
+    """Write the judgement of every piece that has none yet, one row group in memory at a time; returns the pieces.
+
+    Args:
+        turns: the folder of the turns parts.
+        work: where the judgements go, each under its piece's file name.
+
+    Raises:
+        DamagedFileError: a row group cannot be read.
+        StorageError: the disk is full or fails.
+    """
+    for piece in pieces:
+        judgement = work / piece.file_name
+        if judgement.exists():
+            continue
+        with (
+            storage_errors(judgement),
+            written_whole(judgement) as file,
+            pq.ParquetWriter(file, sidecar_schema(profile)) as writer,
+        ):
+            for rows in _row_groups(turns / piece.part, piece.first, piece.end):
+                _write_group(writer, judge(rows, profile))
+    return list(pieces)
+
+
+def _row_groups(path: Path, first: int, end: int) -> Iterator[pa.Table]:
+    """The judged columns of a range of row groups."""
+    try:
+        with pq.ParquetFile(path) as part:
+            for group in range(first, end):
+                yield part.read_row_group(group, columns=list(JUDGED_COLUMNS))
+    except (pa.ArrowInvalid, OSError) as error:
+        raise _damaged(path) from error
+
+
+def _damaged(path: Path) -> DamagedFileError:
+    return DamagedFileError("a turns part cannot be read", where=str(path), mend="copy it again from its source")
+
+
+def join(work: Path, pieces: Sequence[Piece], target: Path, profile: CurationProfile) -> None:
+    """Make a sidecar part of the judgements of all its pieces, row group by row group, and remove the judgements.
+
+    Raises:
+        StorageError: the disk is full or fails.
+    """
+    remove_abandoned(target.parent)
+    with (
+        storage_errors(target),
+        written_whole(target) as file,
+        pq.ParquetWriter(file, sidecar_schema(profile), compression="zstd", write_page_index=True) as writer,
+    ):
+        for piece in pieces:
+            with pq.ParquetFile(work / piece.file_name) as judgement:
+                for group in range(judgement.num_row_groups):
+                    _write_group(writer, judgement.read_row_group(group))
+    for piece in pieces:
+        (work / piece.file_name).unlink()
+
+
+def _write_group(writer: pq.ParquetWriter, rows: pa.Table) -> None:
+    """One row group, whatever its size: the sidecar's mirror those of the turns."""
+    writer.write_table(rows, row_group_size=max(rows.num_rows, 1))

@@ -1,0 +1,72 @@
+"""The configuration of a curation: thresholds, keep ratios and seed, with the defaults of the format."""
+
+from __future__ import annotations
+
+import difflib
+import hashlib
+import json
+import tomllib
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+
+from pydantic import BaseModel, ConfigDict, ValidationError
+
+from curation.classes import Thresholds
+from curation.keep import KeepRatios
+from trajectories.errors import InputError
+
+
+class CurationProfile(BaseModel):
+    """All that a curation's result depends on, beside the data."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    thresholds: Thresholds = Thresholds()
+    keep_ratios: KeepRatios = KeepRatios()
+    seed: int = 0
+
+    @classmethod
+    def from_toml(cls, path: Path) -> CurationProfile:
+        """The profile of a TOML file whose keys are the fields' names; what it leaves out has its default.
+
+        Raises:
+            InputError: no such file, not TOML, an unknown key (the nearest known one is named) or a value out of range.
+        """
+        try:
+            return cls.model_validate(tomllib.loads(path.read_text(encoding="utf-8")))
+        except OSError as error:
+            raise InputError("the curation profile cannot be read", where=str(path), mend=str(error.strerror)) from None
+        except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+            raise InputError("the curation profile is not TOML", where=str(path), mend=str(error)) from None
+        except ValidationError as error:
+            raise _profile_error(error, path) from None
+
+    def canonical_json(self) -> str:
+        """The one textual form of this profile: sorted keys, every default spelt out."""
+        return json.dumps(self.model_dump(), sort_keys=True)
+
+    @property
+    def fingerprint(self) -> str:
+        """16 hexadecimal digits that change with any setting."""
+        return hashlib.sha256(self.canonical_json().encode()).hexdigest()[:16]
+
+
+def _profile_error(error: ValidationError, path: Path) -> InputError:
+    """The first thing that is wrong with a profile file, as one line."""
+    first = error.errors()[0]
+    place = f"{path}, key {'.'.join(map(str, first['loc']))}"
+    if first["type"] == "extra_forbidden":
+        return InputError("unknown key in the curation profile", where=place, mend=_nearest(first["loc"]))
+    return InputError("bad value in the curation profile", where=place, mend=first["msg"])
+
+
+def _nearest(location: Iterable[int | str]) -> str:
+    """A hint that names the known key nearest to an unknown one."""
+    *tables, key = map(str, location)
+    known: Mapping[str, object] = CurationProfile().model_dump()
+    for table in tables:
+        inner = known[table]
+        assert isinstance(inner, Mapping)
+        known = inner
+    nearest = difflib.get_close_matches(key, known, n=1, cutoff=0.0)
+    return f"did you mean {nearest[0]}?"

@@ -1,0 +1,219 @@
+"""The sidecar table: a row a turn, saying what it is and whether it stays in the loss.
+
+A sidecar mirrors the turns it judges: part for part by name, row group for row group, row for row. The schema is
+explicit and versioned, and pinned by a golden file in the tests.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import sys
+import unicodedata
+from dataclasses import dataclass
+from enum import StrEnum
+from importlib.metadata import version
+from pathlib import Path
+
+import polars as pl
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.parquet as pq
+from pydantic import BaseModel, ConfigDict
+
+from curation.profile import CurationProfile
+from trajectories.dataset import Dataset, check_name
+from trajectories.errors import InputError
+from trajectories.files import written_whole
+
+SCHEMA_VERSION = 1
+
+_AGAIN = "curate again with --overwrite"
+
+
+class Reason(StrEnum):
+    """Why a turn is kept in the loss, or is not."""
+
+    KEPT = "kept"
+    """The draw was below its class's keep ratio."""
+    SILENCE = "silence"
+    """Kept: its observation is empty, and silence is what the environment answered."""
+    DRAWN_OUT = "drawn_out"
+    """Masked: the draw was not below its class's keep ratio."""
+    UNREADABLE = "unreadable"
+    """Masked: its action or its observation is missing or is not UTF-8."""
+
+
+SIDECAR = pa.schema(
+    [
+        pa.field("trajectory_id", pa.string(), nullable=False),
+        pa.field("turn", pa.int32(), nullable=False),
+        pa.field("ol", pa.float64()),
+        pa.field("nov", pa.float64()),
+        pa.field("jac", pa.float64()),
+        pa.field("r", pa.float64()),
+        pa.field("len_action", pa.int64()),
+        pa.field("len_observation", pa.int64()),
+        pa.field("class", pa.string()),
+        pa.field("keep_ratio", pa.float64()),
+        pa.field("u", pa.float64(), nullable=False),
+        pa.field("kept", pa.bool_(), nullable=False),
+        pa.field("reason", pa.string(), nullable=False),
+    ],
+    metadata={b"schema_version": str(SCHEMA_VERSION).encode()},
+)
+"""The columns of a sidecar. Lengths are code points; the statistics are those of `curation.statistics`; the nullable
+columns are null where the turn is unreadable. ``u`` is the draw of `curation.keep`."""
+
+
+def sidecar_schema(profile: CurationProfile) -> pa.Schema:
+    """`SIDECAR` with what made it in its metadata: the profile and its fingerprint, the seed, the versions."""
+    added = {
+        "profile": profile.canonical_json(),
+        "fingerprint": profile.fingerprint,
+        "seed": str(profile.seed),
+        "versions": json.dumps(_versions(), sort_keys=True),
+    }
+    return SIDECAR.with_metadata({**SIDECAR.metadata, **{key.encode(): text.encode() for key, text in added.items()}})
+
+
+def part_fingerprint(path: Path) -> str:
+    """The fingerprint of the profile that a sidecar part was made with.
+
+    Raises:
+        InputError: it is no sidecar part, or a newer worldtape wrote it.
+    """
+    try:
+        metadata = pq.read_schema(path).metadata
+        schema_version = int(metadata[b"schema_version"])
+        fingerprint: str = metadata[b"fingerprint"].decode()
+    except (pa.ArrowInvalid, KeyError, TypeError) as error:
+        raise InputError("this is no sidecar part", where=str(path), mend=_AGAIN) from error
+    _refuse_newer(schema_version, where=str(path))
+    return fingerprint
+
+
+def _refuse_newer(schema_version: int, *, where: str) -> None:
+    if schema_version > SCHEMA_VERSION:
+        raise InputError("a newer worldtape wrote this sidecar", where=where, mend="upgrade worldtape")
+
+
+def _versions() -> dict[str, str]:
+    """What else the result depends on: Python's and Unicode's notion of a word, and this program."""
+    return {
+        "python": f"{sys.version_info.major}.{sys.version_info.minor}",
+        "unicode": unicodedata.unidata_version,
+        "worldtape": version("worldtape"),
+    }
+
+
+class PartFacts(BaseModel):
+    """What a sidecar part holds."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    num_turns: int
+    num_kept: int
+    sha256: str
+
+
+class Manifest(BaseModel):
+    """The whole of ``manifest.json``: how a sidecar was made, and its parts by path."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    schema_version: int = SCHEMA_VERSION
+    name: str
+    profile: CurationProfile
+    fingerprint: str
+    versions: dict[str, str]
+    num_turns: int
+    num_kept: int
+    parts: dict[str, PartFacts]
+
+
+@dataclass(frozen=True, slots=True)
+class Sidecar:
+    """The sidecar in ``folder``: ``domain=…/run=…/part-*.parquet`` as the turns parts are named, and a manifest.
+
+    The manifest is written last: a sidecar that has one is whole.
+    """
+
+    folder: Path
+
+    @property
+    def name(self) -> str:
+        return self.folder.name
+
+    @property
+    def work(self) -> Path:
+        """Where the pieces of parts not yet whole lie."""
+        return self.folder / ".work"
+
+    def parts(self) -> list[str]:
+        """The paths of the parts that stand, below the folder, sorted."""
+        found = (path.relative_to(self.folder) for path in self.folder.glob("domain=*/run=*/*.parquet"))
+        return sorted(path.as_posix() for path in found)
+
+    def manifest(self) -> Manifest | None:
+        """The manifest, None where the sidecar is not whole yet.
+
+        Raises:
+            InputError: it cannot be understood, or a newer worldtape wrote it.
+        """
+        path = self.folder / "manifest.json"
+        try:
+            text = path.read_text(encoding="utf-8")
+        except FileNotFoundError:
+            return None
+        try:
+            written = json.loads(text)
+            _refuse_newer(written["schema_version"], where=str(path))
+            return Manifest.model_validate(written)
+        except (ValueError, KeyError, TypeError) as error:
+            raise InputError("the sidecar's manifest cannot be understood", where=str(path), mend=_AGAIN) from error
+
+    def write_manifest(self, profile: CurationProfile) -> Manifest:
+        """Declare the parts that stand to be the whole sidecar."""
+        parts = {part: _part_facts(self.folder / part) for part in self.parts()}
+        manifest = Manifest(
+            name=self.name,
+            profile=profile,
+            fingerprint=profile.fingerprint,
+            versions=_versions(),
+            num_turns=sum(facts.num_turns for facts in parts.values()),
+            num_kept=sum(facts.num_kept for facts in parts.values()),
+            parts=parts,
+        )
+        with written_whole(self.folder / "manifest.json") as file:
+            file.write(manifest.model_dump_json(indent=2).encode() + b"\n")
+        return manifest
+
+    def scan(self) -> pl.LazyFrame:
+        """The rows of the whole sidecar, with the columns ``domain`` and ``run`` of the path.
+
+        Raises:
+            InputError: there is no whole sidecar here.
+        """
+        if self.manifest() is None:
+            raise InputError(
+                "the data set is not curated", where=str(self.folder), mend="run: worldtape curate DATASET"
+            )
+        keys = {"domain": pl.String, "run": pl.String}
+        return pl.scan_parquet([self.folder / part for part in self.parts()], hive_partitioning=True, hive_schema=keys)
+
+
+def open_sidecar(dataset: Dataset, name: str = "default") -> Sidecar:
+    """The sidecar of a data set by its name, whether it is there yet or not.
+
+    Raises:
+        InputError: the name cannot be a folder's, or the data set is not a local folder.
+    """
+    return Sidecar(dataset.folder / "curation" / check_name(name, "curation"))
+
+
+def _part_facts(path: Path) -> PartFacts:
+    kept = pq.read_table(path, columns=["kept"])["kept"]
+    with path.open("rb") as file:
+        digest = hashlib.file_digest(file, "sha256").hexdigest()
+    return PartFacts(num_turns=len(kept), num_kept=pc.sum(kept, min_count=0).as_py(), sha256=digest)

@@ -1,0 +1,66 @@
+"""Where tasks run: in this process, on worker processes of this machine, or on a Dask scheduler anywhere."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, TypeVar
+
+from trajectories.errors import InputError, WorldtapeError
+
+if TYPE_CHECKING:
+    from distributed import Client
+
+_Task = TypeVar("_Task")
+_Result = TypeVar("_Result")
+
+
+def spread(
+    work: Callable[[_Task], _Result], tasks: Sequence[_Task], *, scheduler: str | None, workers: int
+) -> Iterator[_Result]:
+    """The results of ``work`` on every task, in the order they finish.
+
+    Args:
+        work: a function that gives the same result however often and wherever it runs: a task whose worker dies is
+            given to another.
+        scheduler: address of a Dask scheduler; without one, ``workers`` processes on this machine are started, or
+            none at all for one worker or one task.
+
+    Raises:
+        InputError: the scheduler does not answer.
+        WorldtapeError: a task killed several workers in a row.
+        Exception: what ``work`` raised; the tasks not yet done are given up.
+    """
+    workers = min(workers, len(tasks))
+    if scheduler is None and workers <= 1:
+        yield from map(work, tasks)
+        return
+    from distributed import KilledWorker, as_completed  # here, for it loads Dask
+
+    with _client(scheduler, workers) as client:
+        futures = client.map(work, tasks, pure=False)
+        try:
+            for future in as_completed(futures):
+                yield future.result()
+        except KilledWorker as error:
+            raise WorldtapeError(
+                "a task killed every worker it was given to",
+                where=str(error.last_worker.address),
+                mend="give the workers more memory, or use fewer of them",
+            ) from error
+
+
+@contextmanager
+def _client(scheduler: str | None, workers: int) -> Iterator[Client]:
+    from distributed import Client
+
+    if scheduler is None:
+        with Client(n_workers=workers, threads_per_worker=1, dashboard_address=None) as client:
+            yield client
+        return
+    try:
+        client = Client(scheduler, timeout="10s")
+    except (OSError, ValueError) as error:
+        raise InputError("no Dask scheduler answers", where=scheduler, mend="check the address") from error
+    with client:
+        yield client

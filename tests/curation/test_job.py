@@ -1,0 +1,247 @@
+"""The curation job: the same bytes wherever and however often it runs, and nothing half-written."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import polars as pl
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+from distributed import Client, LocalCluster
+
+from curation import (
+    CurationProfile,
+    JobSizes,
+    KeepRatios,
+    Reason,
+    TurnClass,
+    classify,
+    curate,
+    open_sidecar,
+    turn_statistics,
+    write_report,
+)
+from curation.keep import draw
+from tests.curation.recordings import cut_row_groups, files_of, record, some_texts
+from trajectories import DamagedFileError, Dataset, InputError, compact
+
+SMALL = JobSizes(task_bytes=2000, in_process_bytes=0)
+"""Cuts the test data set into dozens of tasks, and spreads even the smallest."""
+
+
+def sidecar_files(dataset: Dataset) -> dict[str, bytes]:
+    return files_of(dataset.folder / "curation")
+
+
+def test_every_turn_has_one_row_that_says_what_the_reference_says(dataset: Dataset) -> None:
+    summary = curate(dataset, profile=CurationProfile(seed=7))
+    rows = summary.sidecar.scan().sort("trajectory_id", "turn").collect()
+    turns = dataset.scan_turns().sort("trajectory_id", "turn").collect()
+    assert rows.select("trajectory_id", "turn", "domain", "run").equals(
+        turns.select("trajectory_id", "turn", "domain", "run")
+    )
+    ratios = KeepRatios()
+    for row, turn in zip(rows.to_dicts(), turns.to_dicts(), strict=True):
+        stats = turn_statistics(turn["action"], turn["observation"])
+        length = len(turn["observation"])
+        turn_class = classify(stats, len_observation=length)
+        assert (row["ol"], row["nov"], row["jac"], row["r"]) == stats
+        assert (row["len_action"], row["len_observation"]) == (len(turn["action"]), length)
+        assert row["class"] == turn_class
+        assert row["keep_ratio"] == (ratios.of(turn_class) if length else 1.0)
+        assert row["u"] == draw(7, turn["trajectory_id"], turn["turn"])
+        assert row["kept"] == (row["u"] < row["keep_ratio"])
+        assert row["reason"] == (Reason.SILENCE if not length else Reason.KEPT if row["kept"] else Reason.DRAWN_OUT)
+    assert summary.num_turns == len(rows)
+    assert summary.num_kept == rows["kept"].sum()
+    assert summary.classes[TurnClass.ECHO].num_turns == (rows["class"] == "echo").sum() > 0
+
+
+def test_a_sidecar_mirrors_its_turns_part_for_part_and_row_group_for_row_group(dataset: Dataset) -> None:
+    sidecar = curate(dataset, workers=1, sizes=SMALL).sidecar
+    parts = [Path(part.path).relative_to(dataset.folder / "turns").as_posix() for part in dataset.turn_parts()]
+    assert sidecar.parts() == sorted(parts)
+    for part in parts:
+        turns = pq.read_metadata(dataset.folder / "turns" / part)
+        rows = pq.read_metadata(sidecar.folder / part)
+        assert [turns.row_group(g).num_rows for g in range(turns.num_row_groups)] == [
+            rows.row_group(g).num_rows for g in range(rows.num_row_groups)
+        ]
+
+
+@pytest.mark.slow
+def test_the_bytes_are_the_same_with_one_two_and_four_workers(make_dataset: Callable[[str], Dataset]) -> None:
+    made = [make_dataset(f"workers-{workers}") for workers in (1, 2, 4)]
+    for dataset, workers in zip(made, (1, 2, 4), strict=True):
+        curate(dataset, workers=workers, sizes=SMALL)
+    one, two, four = map(sidecar_files, made)
+    assert len(one) == 5
+    assert one == two == four
+
+
+def test_the_bytes_do_not_depend_on_how_the_work_is_cut(make_dataset: Callable[[str], Dataset]) -> None:
+    fine, coarse = make_dataset("fine"), make_dataset("coarse")
+    curate(fine, workers=1, sizes=SMALL)
+    curate(coarse, workers=1)
+    assert sidecar_files(fine) == sidecar_files(coarse)
+
+
+@pytest.fixture
+def cluster() -> Iterator[LocalCluster]:
+    with LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=None) as running:
+        yield running
+
+
+CURATE = """
+import sys
+from curation import JobSizes, curate
+from trajectories import Dataset
+curate(Dataset(sys.argv[1]), scheduler=sys.argv[2] or None, workers=1, sizes=JobSizes(task_bytes=1, in_process_bytes=0))
+"""
+
+
+@contextmanager
+def job_in_another_process(dataset: Dataset, scheduler: str = "") -> Iterator[subprocess.Popen[bytes]]:
+    """A job whose tasks are single row groups."""
+    with subprocess.Popen([sys.executable, "-c", CURATE, dataset.url, scheduler]) as job:
+        try:
+            yield job
+        finally:
+            job.kill()
+
+
+def wait_for(job: subprocess.Popen[bytes], event: Callable[[], bool]) -> None:
+    deadline = time.monotonic() + 60
+    while not event():
+        assert job.poll() is None, "the job ended too early"
+        assert time.monotonic() < deadline, "the job does not get on"
+        time.sleep(0.001)
+
+
+@pytest.fixture
+def twins(make_dataset: Callable[[str], Dataset]) -> tuple[Dataset, Dataset]:
+    """Two equal data sets of some hundred row groups; the second is curated."""
+    pair = make_dataset("one"), make_dataset("other")
+    for dataset in pair:
+        cut_row_groups(dataset, 1)
+    curate(pair[1])
+    return pair
+
+
+@pytest.mark.slow
+def test_a_worker_killed_in_the_middle_changes_nothing(twins: tuple[Dataset, Dataset], cluster: LocalCluster) -> None:
+    dataset, twin = twins
+    work = dataset.folder / "curation" / "default" / ".work"
+    with Client(cluster) as client:
+        victim = client.run(os.getpid)
+    with job_in_another_process(dataset, cluster.scheduler_address) as job:
+        wait_for(job, lambda: any(work.rglob("*.parquet.*-*")))
+        os.kill(next(iter(victim.values())), signal.SIGKILL)
+        assert job.poll() is None
+        assert job.wait(timeout=120) == 0
+    assert sidecar_files(dataset) == sidecar_files(twin)
+
+
+def test_a_job_killed_in_the_middle_goes_on_where_it_stopped(twins: tuple[Dataset, Dataset]) -> None:
+    dataset, twin = twins
+    sidecar = open_sidecar(dataset)
+    with job_in_another_process(dataset) as job:
+        wait_for(job, lambda: bool(sidecar.parts()))
+        job.kill()
+    standing = {part: (sidecar.folder / part).stat().st_mtime_ns for part in sidecar.parts()}
+    with pytest.raises(InputError, match="not curated"):
+        sidecar.scan()
+    summary = curate(dataset)
+    assert summary.num_parts_skipped == len(standing) > 0
+    assert {part: (sidecar.folder / part).stat().st_mtime_ns for part in standing} == standing
+    assert sidecar_files(dataset) == sidecar_files(twin)
+
+
+def test_a_second_job_has_nothing_to_do(dataset: Dataset) -> None:
+    first = curate(dataset)
+    before = {path: path.stat().st_mtime_ns for path in first.sidecar.folder.rglob("*")}
+    second = curate(dataset)
+    assert (first.num_parts_judged, first.num_parts_skipped) == (4, 0)
+    assert (second.num_parts_judged, second.num_parts_skipped) == (0, 4)
+    assert {path: path.stat().st_mtime_ns for path in first.sidecar.folder.rglob("*")} == before
+
+
+def test_new_turns_are_judged_and_turns_that_are_gone_leave_the_sidecar(dataset: Dataset) -> None:
+    curate(dataset)
+    record(dataset, "new", some_texts(99, 5), run="r3")
+    compact(dataset, "r3")
+    summary = curate(dataset)
+    assert (summary.num_parts_judged, summary.num_parts_skipped) == (1, 4)
+    for folder in ("turns", "trajectories"):
+        shutil.rmtree(dataset.folder / folder / "domain=terminal" / "run=r3")
+    assert curate(dataset).sidecar.scan().filter(pl.col("trajectory_id") == "new").collect().is_empty()
+
+
+def test_another_profile_is_refused_under_the_same_name_unless_it_may_overwrite(dataset: Dataset) -> None:
+    curate(dataset)
+    before = sidecar_files(dataset)
+    other = CurationProfile(seed=1)
+    with pytest.raises(InputError, match=r"another profile .*--overwrite"):
+        curate(dataset, profile=other)
+    assert sidecar_files(dataset) == before
+    assert curate(dataset, name="other", profile=other).num_parts_judged == 4
+    curate(dataset, profile=other, overwrite=True)
+    manifest = open_sidecar(dataset).manifest()
+    assert manifest is not None
+    assert manifest.profile == other
+
+
+def test_turns_that_cannot_be_read_are_counted_and_masked(dataset: Dataset) -> None:
+    part = dataset.turn_parts()[0].path
+    table = pq.read_table(part, partitioning=None)
+    texts = [text.encode() for text in table["observation"].to_pylist()]
+    texts[0], texts[1] = b"broken \xff", None
+    broken = pa.array(texts, pa.binary()).view(pa.string())
+    place = table.schema.get_field_index("observation")
+    pq.write_table(table.set_column(place, pa.field("observation", pa.string()), broken), part)
+    summary = curate(dataset)
+    assert summary.num_unreadable == 2
+    rows = summary.sidecar.scan().filter(pl.col("class").is_null()).collect()
+    assert rows["reason"].to_list() == [Reason.UNREADABLE] * 2
+    assert rows["kept"].to_list() == [False, False]
+    assert rows["ol"].is_null().all()
+    assert write_report(dataset, summary.sidecar).exists()
+
+
+def test_a_broken_turns_part_is_named_and_leaves_no_sidecar_part(dataset: Dataset) -> None:
+    part = Path(dataset.turn_parts()[0].path)
+    content = bytearray(part.read_bytes())
+    content[100:400] = bytes(300)
+    part.write_bytes(content)
+    with pytest.raises(DamagedFileError, match=part.name):
+        curate(dataset)
+    assert part.name not in {Path(name).name for name in open_sidecar(dataset).parts()}
+    assert open_sidecar(dataset).manifest() is None
+
+
+def test_an_empty_folder_a_wrong_name_and_a_silent_scheduler_are_one_clear_line(
+    tmp_path: Path, dataset: Dataset
+) -> None:
+    with pytest.raises(InputError, match="no data set"):
+        curate(Dataset(tmp_path / "nothing"))
+    with pytest.raises(InputError, match=r"'\.\./up' cannot be a curation"):
+        curate(dataset, name="../up")
+    with pytest.raises(InputError, match="no Dask scheduler answers"):
+        curate(dataset, scheduler="nonsense://here")
+    assert not (tmp_path / "nothing").exists()
+
+
+def test_the_package_loads_no_heavy_library() -> None:
+    heavy = {"numba", "dask", "distributed", "matplotlib", "jinja2", "torch"}
+    script = f"import sys, curation; print(*({heavy!r} & set(sys.modules)))"
+    loaded = subprocess.run([sys.executable, "-c", script], check=True, capture_output=True, text=True).stdout
+    assert loaded.split() == []
