@@ -1,0 +1,130 @@
+"""Packs: which slices of which documents make up one training sample. An index over the shards, not a copy."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import BinaryIO
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+from numpy.typing import NDArray
+
+from sharding.manifest import Overflow
+from sharding.schemas import PACKS
+from sharding.shards import MappedDocuments
+from trajectories import MissingExtraError
+
+
+@dataclass(frozen=True, slots=True)
+class Slices:
+    """Runs of tokens of documents: parallel arrays, shape ``(num_slices,)``; ``start`` counts within the document."""
+
+    document: NDArray[np.int64]
+    start: NDArray[np.int64]
+    length: NDArray[np.int64]
+
+    def __len__(self) -> int:
+        return len(self.document)
+
+    def take(self, chosen: NDArray[np.int64] | NDArray[np.bool_]) -> Slices:
+        return Slices(self.document[chosen], self.start[chosen], self.length[chosen])
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Cut:
+    """Documents cut to a context, and what that did to them."""
+
+    slices: Slices
+    num_split_documents: int
+    num_dropped_documents: int
+    num_dropped_tokens: int
+
+
+@dataclass(frozen=True, slots=True)
+class Packs:
+    """Pack ``p`` is the slices ``offsets[p]`` to ``offsets[p + 1]``; together at most a context long."""
+
+    slices: Slices
+    offsets: NDArray[np.int64]
+
+    def __len__(self) -> int:
+        return len(self.offsets) - 1
+
+    @property
+    def num_tokens(self) -> int:
+        return int(self.slices.length.sum())
+
+
+def cut_to_context(documents: MappedDocuments, context: int, overflow: Overflow) -> Cut:
+    """Every document as slices of at most ``context`` tokens.
+
+    ``split`` cuts a longer document every ``context`` tokens; a slice that trains nothing is left out and counted.
+    ``drop`` leaves a longer document out and counts it.
+    """
+    lengths = documents.lengths()
+    too_long = lengths > context
+    if overflow == "drop":
+        fitting = np.flatnonzero(~too_long)
+        return Cut(
+            slices=Slices(fitting, np.zeros_like(fitting), lengths[fitting]),
+            num_split_documents=0,
+            num_dropped_documents=int(too_long.sum()),
+            num_dropped_tokens=int(lengths[too_long].sum()),
+        )
+    slices = _split(lengths, context)
+    trains = np.ones(len(slices), np.bool_)
+    for index in np.flatnonzero(too_long[slices.document]):
+        trains[index] = _has_label(documents, slices.document[index], slices.start[index], slices.length[index])
+    return Cut(
+        slices=slices.take(trains),
+        num_split_documents=int(too_long.sum()),
+        num_dropped_documents=0,
+        num_dropped_tokens=int(slices.length[~trains].sum()),
+    )
+
+
+def pack_slices(slices: Slices, context: int) -> Packs:
+    """Pack slices best-fit-decreasing.
+
+    Raises:
+        MissingExtraError: Numba is not installed; serving packs as they were recorded does without it.
+    """
+    try:
+        from sharding.packing import best_fit_decreasing
+    except ModuleNotFoundError as error:
+        raise MissingExtraError("pack", "numba") from error
+    packing = best_fit_decreasing(slices.length, context)
+    return Packs(slices.take(packing.items), packing.offsets)
+
+
+def write_packs(packs: Packs, file: BinaryIO) -> None:
+    """Write the pack index: a row a pack."""
+    fields = list(PACKS.field("slices").type.value_type)
+    columns = [packs.slices.document, packs.slices.start, packs.slices.length]
+    slices = pa.StructArray.from_arrays([pa.array(column) for column in columns], fields=fields)
+    lists = pa.LargeListArray.from_arrays(pa.array(packs.offsets), slices, type=PACKS.field("slices").type)
+    table = pa.table([pa.array(np.arange(len(packs))), lists], schema=PACKS)
+    pq.write_table(table, file, compression="zstd")
+
+
+def read_packs(path: Path) -> Packs:
+    """Read the pack index that :func:`write_packs` wrote."""
+    lists = pq.read_table(path, columns=["slices"]).column("slices").combine_chunks()
+    slices = lists.flatten()
+    document, start, length = (slices.field(name).to_numpy() for name in ("document", "start", "length"))
+    return Packs(Slices(document, start, length), np.asarray(lists.offsets, np.int64))
+
+
+def _split(lengths: NDArray[np.int64], context: int) -> Slices:
+    num_slices = -(-lengths // context)
+    document = np.repeat(np.arange(len(lengths)), num_slices)
+    first = np.repeat(np.cumsum(num_slices) - num_slices, num_slices)
+    start = (np.arange(len(document)) - first) * context
+    return Slices(document, start, np.minimum(context, lengths[document] - start))
+
+
+def _has_label(documents: MappedDocuments, number: int, start: int, length: int) -> bool:
+    """Whether a slice trains anything: its first token has no predecessor to predict it, so it does not count."""
+    return bool(documents.document(number).loss[start + 1 : start + length].any())

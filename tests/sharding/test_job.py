@@ -1,0 +1,207 @@
+from __future__ import annotations
+
+import resource
+import shutil
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import polars as pl
+import pytest
+
+from curation import curate
+from curation.profile import CurationProfile, KeepRatios
+from sharding import PackedDataset, TokenShards, pack
+from sharding.chat import load_tokenizer
+from trajectories import Dataset, InputError, StorageError
+
+
+def files_of(folder: Path) -> dict[str, bytes]:
+    return {path.name: path.read_bytes() for path in folder.iterdir()}
+
+
+def test_every_trajectory_becomes_a_document_in_the_order_of_the_data_set(
+    curated: Dataset, tiny_tokenizer: Path
+) -> None:
+    """Also those whose turns lie in two row groups: a row group holds three turns here."""
+    summary = pack(curated, tokenizer=str(tiny_tokenizer), context=4096)
+    shards = TokenShards(summary.path, verify=True)
+    documents = pl.read_parquet(summary.path / "documents.parquet")
+    expected = (
+        curated.scan_turns().group_by("domain", "run", "trajectory_id").len().sort("domain", "run", "trajectory_id")
+    ).collect()
+    assert documents["trajectory_id"].to_list() == expected["trajectory_id"].to_list()
+    assert documents["num_turns"].to_list() == expected["len"].to_list()
+    assert documents["document"].to_list() == list(range(11))
+    assert documents["num_tokens"].to_list() == shards.lengths().tolist()
+    assert documents["num_loss_tokens"].sum() == int(shards.loss.sum()) == summary.manifest.num_loss_tokens
+
+
+def test_the_stop_token_of_every_kept_turn_is_in_the_loss(curated: Dataset, tiny_tokenizer: Path) -> None:
+    summary = pack(curated, tokenizer=str(tiny_tokenizer), context=4096)
+    shards = TokenShards(summary.path)
+    stops = np.asarray(shards.tokens) == summary.manifest.chat_template.stop_token_id
+    assert int((stops & shards.loss).sum()) == summary.manifest.num_kept_turns == summary.manifest.num_turns
+
+
+def test_observations_come_back_from_the_loss_verbatim(curated: Dataset, tiny_tokenizer: Path) -> None:
+    """Spelled-out control tokens, escapes and wide characters included."""
+    summary = pack(curated, tokenizer=str(tiny_tokenizer), context=4096)
+    shards = TokenShards(summary.path)
+    ids = pl.read_parquet(summary.path / "documents.parquet")["trajectory_id"]
+    tokenizer = load_tokenizer(str(tiny_tokenizer))
+    for number, trajectory_id in enumerate(ids):
+        document = shards.document(number)
+        observations = curated.trajectory(trajectory_id).turns["observation"]
+        assert tokenizer.decode(document.tokens[document.loss]) == "".join(f"{text}<|im_end|>" for text in observations)
+
+
+def test_trajectories_without_a_trainable_token_are_refused_and_counted(
+    recorded: Dataset, tiny_tokenizer: Path
+) -> None:
+    keep_silence_only = KeepRatios(**dict.fromkeys(KeepRatios.model_fields, 0.0) | {"other": 1.0})
+    curate(recorded, profile=CurationProfile(keep_ratios=keep_silence_only))
+    summary = pack(recorded, tokenizer=str(tiny_tokenizer), context=4096)
+    assert summary.manifest.refused == {"no kept turn": 10, "no turn": 1}
+    document = TokenShards(summary.path).document(0)
+    assert document.tokens[document.loss].tolist() == [summary.manifest.chat_template.stop_token_id]
+
+
+def test_a_data_set_with_nothing_to_train_on_is_refused(recorded: Dataset, tiny_tokenizer: Path) -> None:
+    """The silent trajectory is not among these: silence is kept whatever the ratios."""
+    for table in ("turns", "trajectories"):
+        shutil.rmtree(recorded.folder / table / "domain=terminal")
+    keep_nothing = KeepRatios(**dict.fromkeys(KeepRatios.model_fields, 0.0))
+    curate(recorded, profile=CurationProfile(keep_ratios=keep_nothing))
+    with pytest.raises(InputError, match=r"no trajectory has anything to train on \(no kept turn: 4\)"):
+        pack(recorded, tokenizer=str(tiny_tokenizer), context=64)
+    assert list((recorded.folder / "shards").iterdir()) == []
+
+
+@pytest.mark.parametrize("num_workers", [2, 4])
+def test_any_number_of_workers_writes_the_same_bytes(curated: Dataset, tiny_tokenizer: Path, num_workers: int) -> None:
+    one = pack(curated, tokenizer=str(tiny_tokenizer), context=256, workers=1)
+    alone = files_of(one.path)
+    many = pack(curated, tokenizer=str(tiny_tokenizer), context=256, workers=num_workers, overwrite=True)
+    assert files_of(many.path) == alone
+
+
+def test_what_stands_is_replaced_only_where_that_is_asked_for(curated: Dataset, tiny_tokenizer: Path) -> None:
+    first = pack(curated, tokenizer=str(tiny_tokenizer), context=256)
+    with pytest.raises(InputError, match="shards 'default' are there already"):
+        pack(curated, tokenizer=str(tiny_tokenizer), context=512)
+    assert TokenShards(first.path).manifest == first.manifest
+    pack(curated, tokenizer=str(tiny_tokenizer), context=512, overwrite=True)
+    assert TokenShards(first.path).manifest.packs.context == 512
+    assert [path.name for path in first.path.parent.iterdir()] == ["default"]
+
+
+def test_the_template_lies_beside_the_shards(curated: Dataset, tiny_tokenizer: Path) -> None:
+    summary = pack(curated, tokenizer=str(tiny_tokenizer), context=256)
+    template = (summary.path / "chat_template.jinja").read_text()
+    assert template == load_tokenizer(str(tiny_tokenizer)).chat_template
+    assert summary.manifest.chat_template.origin == "tokenizer"
+
+
+def test_documents_longer_than_the_context_are_split_or_dropped_and_counted(
+    curated: Dataset, tiny_tokenizer: Path
+) -> None:
+    split = pack(curated, tokenizer=str(tiny_tokenizer), context=512, name="split").manifest.packs
+    drop = pack(curated, tokenizer=str(tiny_tokenizer), context=512, name="drop", overflow="drop").manifest.packs
+    assert split.num_split_documents == drop.num_dropped_documents > 0
+    assert split.num_tokens > drop.num_tokens
+
+
+def test_the_packs_on_disk_are_what_the_loader_serves(curated: Dataset, tiny_tokenizer: Path) -> None:
+    shards = TokenShards(pack(curated, tokenizer=str(tiny_tokenizer), context=256).path)
+    dataset = PackedDataset(shards)
+    labels = sum(int((dataset.sample(number).labels >= 0).sum()) for number in range(len(dataset)))
+    split_firsts = shards.manifest.num_loss_tokens - labels
+    assert 0 <= split_firsts <= len(dataset)
+    assert len(dataset) == shards.manifest.packs.num_packs == pl.read_parquet(shards.path / "packs.parquet").height
+
+
+def test_turns_that_were_never_curated_are_refused(recorded: Dataset, tiny_tokenizer: Path) -> None:
+    with pytest.raises(InputError, match="run: worldtape curate"):
+        pack(recorded, tokenizer=str(tiny_tokenizer), context=64)
+
+
+def test_turns_recorded_after_the_curation_are_refused(curated: Dataset, tiny_tokenizer: Path) -> None:
+    for table in ("turns", "trajectories"):
+        old = next((curated.folder / table).glob("domain=mcp/run=*/*.parquet"))
+        shutil.copy(old, old.with_name("part-0123456789abcdef.parquet"))
+    with pytest.raises(InputError, match=r"does not cover 1 of 3 turns parts .*run: worldtape curate"):
+        pack(curated, tokenizer=str(tiny_tokenizer), context=64)
+
+
+@pytest.mark.parametrize(
+    ("options", "complaint"),
+    [
+        ({"context": 1}, "a context of 1 tokens trains nothing"),
+        ({"context": 2, "overflow": "drop"}, "nothing to train on fits a context of 2 tokens"),
+        ({"name": "../elsewhere"}, "not a name for shards"),
+        ({"curation": "other"}, "curation 'other' does not cover 2 of 2 turns parts"),
+    ],
+)
+def test_options_that_will_not_do_are_refused_and_leave_nothing(
+    curated: Dataset, tiny_tokenizer: Path, options: dict[str, object], complaint: str
+) -> None:
+    with pytest.raises(InputError, match=complaint):
+        pack(curated, **{"tokenizer": str(tiny_tokenizer), "context": 64} | options)
+    shards = curated.folder / "shards"
+    assert not shards.exists() or list(shards.iterdir()) == []
+
+
+def test_a_tokenizer_without_a_chat_template_is_refused(curated: Dataset, tokenizer_without_template: Path) -> None:
+    with pytest.raises(InputError, match="no chat template to train with"):
+        pack(curated, tokenizer=str(tokenizer_without_template), context=64)
+
+
+def test_a_disk_that_takes_no_more_is_told_and_leaves_nothing(curated: Dataset, tiny_tokenizer: Path) -> None:
+    """A limit on the size of files stands for the full disk: both are an error of ``write``."""
+    limits = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (4096, limits[1]))
+    try:
+        with pytest.raises(StorageError, match="File too large"):
+            pack(curated, tokenizer=str(tiny_tokenizer), context=64)
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, limits)
+    assert list((curated.folder / "shards").iterdir()) == []
+
+
+_KILLED_BEFORE_THE_END = """
+import os, signal, sys
+from sharding import job
+from trajectories import Dataset
+
+def die(*args, **kwargs):
+    os.kill(os.getpid(), signal.SIGKILL)
+
+job._manifest = die
+job.pack(Dataset(sys.argv[1]), tokenizer=sys.argv[2], context=64)
+"""
+
+
+def test_a_killed_job_leaves_no_shards_and_the_next_one_its_own(curated: Dataset, tiny_tokenizer: Path) -> None:
+    killed = subprocess.run(
+        [sys.executable, "-c", _KILLED_BEFORE_THE_END, curated.url, str(tiny_tokenizer)], check=False
+    )
+    assert killed.returncode == -signal.SIGKILL
+    shards = curated.folder / "shards"
+    assert [path.name for path in shards.iterdir()] == [".default.part"]
+    summary = pack(curated, tokenizer=str(tiny_tokenizer), context=64)
+    assert [path.name for path in shards.iterdir()] == ["default"]
+    TokenShards(summary.path, verify=True)
+
+
+def test_importing_sharding_loads_nothing_heavy() -> None:
+    code = "import sys, sharding; print({'torch', 'transformers', 'numba', 'dask'} & set(sys.modules))"
+    assert subprocess.check_output([sys.executable, "-c", code], text=True) == "set()\n"
+
+
+@pytest.mark.parametrize("module", ["packed", "units"])
+def test_readers_and_workers_load_neither_torch_nor_transformers_nor_numba(module: str) -> None:
+    code = f"import sys, sharding.{module}; print({{'torch', 'transformers', 'numba'}} & set(sys.modules))"
+    assert subprocess.check_output([sys.executable, "-c", code], text=True) == "set()\n"
