@@ -1,0 +1,246 @@
+"""The bundled trainer: one loop over packed shards, loss on the kept observation tokens only."""
+
+from __future__ import annotations
+
+import json
+import os
+import time
+from collections.abc import Callable
+from contextlib import AbstractContextManager, nullcontext
+from dataclasses import asdict, dataclass
+from pathlib import Path
+
+import torch
+from torch.nn.functional import cross_entropy
+from transformers import PreTrainedModel
+
+from sharding import PackedDataset
+from training.batches import Batch, next_batch
+from training.checkpoint import (
+    RunState,
+    checkpoints,
+    drop_old_checkpoints,
+    load_optimiser,
+    read_state,
+    save_checkpoint,
+)
+from training.config import TrainingConfig
+from training.model import build_model
+from training.schedule import learning_rate
+from trajectories import InputError, JsonValue
+
+METRICS = "metrics.jsonl"
+_MAY_CHANGE = frozenset({"num_steps", "checkpoint_every", "num_kept_checkpoints"})
+
+
+@dataclass(frozen=True, slots=True)
+class StepMetrics:
+    """One optimiser step, a line of ``metrics.jsonl``."""
+
+    step: int
+    loss: float
+    """Mean negative log-likelihood of the step's supervised tokens, in nats."""
+    learning_rate: float
+    gradient_norm: float
+    """Before clipping."""
+    num_supervised_tokens: int
+    num_tokens: int
+    seconds: float
+
+
+@dataclass(frozen=True, slots=True)
+class TrainingSummary:
+    """What a run came to."""
+
+    first: StepMetrics
+    last: StepMetrics
+    checkpoint: Path
+    num_parameters: int
+    device: str
+
+
+def train(
+    dataset: PackedDataset,
+    output: Path,
+    config: TrainingConfig,
+    *,
+    vocabulary_size: int,
+    resume: bool = False,
+    on_step: Callable[[StepMetrics], None] | None = None,
+) -> TrainingSummary:
+    """Train a causal language model on packs, and leave checkpoints and ``metrics.jsonl`` in ``output``.
+
+    Args:
+        dataset: an endless, seeded iterator over packs; its position is saved and restored.
+        output: a new folder, or with ``resume`` one that holds a run: its last checkpoint is then continued exactly.
+        vocabulary_size: how many ids the shards use.
+
+    Raises:
+        InputError: the folder holds a run already (or none to resume), or the model does not fit the shards.
+    """
+    _refuse_many_processes()
+    start = _find_start(output, config, resume)
+    device = torch.device("cuda" if torch.cuda.is_available() else "cpu")
+    model = build_model(str(start) if start else config.model, vocabulary_size=vocabulary_size, seed=config.seed)
+    model.to(device)  # type: ignore[arg-type]  # the wrapper's stub binds self wrongly
+    model.train()
+    optimiser = _build_optimiser(model, config)
+    first_step = 1
+    if start is not None:
+        state = read_state(start)
+        dataset.load_state_dict(state.data)
+        load_optimiser(start, model, optimiser)
+        first_step = state.step + 1
+    history = _Metrics(output / METRICS, keep_until=first_step - 1)
+    checkpoint = start
+    for step in range(first_step, config.num_steps + 1):
+        metrics = _train_step(model, optimiser, dataset, config, step, device)
+        history.append(metrics)
+        if on_step is not None:
+            on_step(metrics)
+        if step % config.checkpoint_every == 0 or step == config.num_steps:
+            run_state = RunState(step, dataset.state_dict(), config.to_json())
+            checkpoint = save_checkpoint(output, model, optimiser, run_state)
+            drop_old_checkpoints(output, config.num_kept_checkpoints)
+    assert checkpoint is not None
+    return TrainingSummary(
+        history.first, history.last, checkpoint, sum(p.numel() for p in model.parameters()), device.type
+    )
+
+
+def _train_step(
+    model: PreTrainedModel,
+    optimiser: torch.optim.AdamW,
+    dataset: PackedDataset,
+    config: TrainingConfig,
+    step: int,
+    device: torch.device,
+) -> StepMetrics:
+    """One optimiser step: every micro-batch is divided by the same number, the step's supervised tokens.
+
+    (A mean of micro-batch means would weigh a token by how few its neighbours are.)
+    """
+    started = time.perf_counter()
+    batches = [next_batch(dataset, config.packs_per_micro_batch) for _ in range(config.num_micro_batches)]
+    num_supervised = sum(batch.num_targets for batch in batches)
+    rate = learning_rate(step, config)
+    for group in optimiser.param_groups:
+        group["lr"] = rate
+    total = 0.0
+    for batch in batches:
+        if batch.num_targets:
+            loss = summed_loss(model, batch.to(device)) / num_supervised
+            loss.backward()
+            total += loss.item()
+    norm = torch.nn.utils.clip_grad_norm_(model.parameters(), config.max_gradient_norm)
+    optimiser.step()
+    optimiser.zero_grad()
+    return StepMetrics(
+        step=step,
+        loss=total,
+        learning_rate=rate,
+        gradient_norm=float(norm),
+        num_supervised_tokens=num_supervised,
+        num_tokens=sum(batch.input_ids.numel() for batch in batches),
+        seconds=time.perf_counter() - started,
+    )
+
+
+def summed_loss(model: PreTrainedModel, batch: Batch) -> torch.Tensor:
+    """The negative log-likelihood of the batch's targets, summed, in nats.
+
+    Position ids that start again at each document keep documents apart (checked by ``check_document_isolation``); only
+    the positions that predict a supervised token go through the vocabulary projection.
+    """
+    with _mixed_precision(batch.input_ids.device):
+        logits = model(
+            input_ids=batch.input_ids,
+            position_ids=batch.position_ids,
+            use_cache=False,
+            logits_to_keep=batch.predicts,
+        ).logits
+    return cross_entropy(logits.float(), batch.targets, reduction="sum")
+
+
+def _mixed_precision(device: torch.device) -> AbstractContextManager[object]:
+    return torch.autocast("cuda", dtype=torch.bfloat16) if device.type == "cuda" else nullcontext()
+
+
+def _build_optimiser(model: PreTrainedModel, config: TrainingConfig) -> torch.optim.AdamW:
+    """AdamW; weight decay only on matrices, as usual, not on norms and biases."""
+    parameters = list(model.parameters())
+    groups = [
+        {"params": [p for p in parameters if p.ndim >= 2], "weight_decay": config.weight_decay},
+        {"params": [p for p in parameters if p.ndim < 2], "weight_decay": 0.0},
+    ]
+    return torch.optim.AdamW(groups, lr=config.learning_rate, betas=(config.beta1, config.beta2))
+
+
+def _find_start(output: Path, config: TrainingConfig, resume: bool) -> Path | None:
+    """The checkpoint to go on from; None for a new run."""
+    found = checkpoints(output)
+    if not resume:
+        if found:
+            raise InputError("a run is here already", where=str(output), mend="add --resume, or choose another folder")
+        return None
+    if not found:
+        raise InputError("there is no checkpoint to resume", where=str(output), mend="leave out --resume")
+    state = read_state(found[-1])
+    if state.step >= config.num_steps:
+        raise InputError(
+            f"the run is complete at step {state.step}", where=str(found[-1]), mend="ask for more steps to go on"
+        )
+    _refuse_other_config(state.config, config, found[-1])
+    return found[-1]
+
+
+def _refuse_other_config(recorded: dict[str, JsonValue], config: TrainingConfig, where: Path) -> None:
+    """A resumed run is the same run: only its length and its checkpoints may change."""
+    changed = [
+        f"{key} was {recorded.get(key)!r} and is now {value!r}"
+        for key, value in config.to_json().items()
+        if key not in _MAY_CHANGE and recorded.get(key) != value
+    ]
+    if changed:
+        raise InputError(
+            f"the run was started with another configuration: {'; '.join(changed)}",
+            where=str(where),
+            mend="resume with the values it was started with, or start a new run",
+        )
+
+
+def _refuse_many_processes() -> None:
+    if int(os.environ.get("WORLD_SIZE", "1")) > 1:
+        raise InputError(
+            "the bundled trainer runs in one process so far",
+            where="WORLD_SIZE",
+            mend="start it without torchrun, or export the shards to a distributed trainer",
+        )
+
+
+class _Metrics:
+    """``metrics.jsonl``: lines after the checkpoint that is resumed from are dropped, they will be made again."""
+
+    def __init__(self, path: Path, *, keep_until: int) -> None:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        lines = [json.loads(line) for line in path.read_text().splitlines()] if path.exists() else []
+        self._rows = [StepMetrics(**line) for line in lines if line["step"] <= keep_until]
+        self._path = path
+        path.write_text("".join(_line(row) for row in self._rows))
+
+    @property
+    def first(self) -> StepMetrics:
+        return self._rows[0]
+
+    @property
+    def last(self) -> StepMetrics:
+        return self._rows[-1]
+
+    def append(self, row: StepMetrics) -> None:
+        self._rows.append(row)
+        with self._path.open("a") as file:
+            file.write(_line(row))
+
+
+def _line(row: StepMetrics) -> str:
+    return json.dumps(asdict(row)) + "\n"
