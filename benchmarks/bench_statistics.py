@@ -1,0 +1,95 @@
+"""How fast turns are judged on one core, beside the plain Python definition in the same run.
+
+The texts are real: Python's own library, shown as terminal screens and wrapped in JSON as a tool would return it.
+"""
+
+from __future__ import annotations
+
+import json
+import random
+import sysconfig
+import time
+from collections.abc import Callable
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from benchmarks.table import Row, Table
+from curation.pieces import cut, judge_pieces
+from curation.profile import CurationProfile
+from curation.statistics import batch_statistics, turn_statistics
+
+_NUM_TURNS = 8000
+_PLAIN_TURNS = 800
+_TURNS_A_ROW_GROUP = 4000
+_PASSES = 5
+_MEGA = 1e6
+
+
+def run() -> Table:
+    """Measure; takes some ten seconds."""
+    turns = _turns()
+    some = turns.slice(0, _PLAIN_TURNS)
+    plain = _speed(some, lambda: _plain(some), passes=1)
+    batch_statistics(some["action"], some["observation"])  # compiles, or loads what was compiled
+    fast = _speed(turns, lambda: batch_statistics(turns["action"], turns["observation"]), passes=_PASSES)
+    with TemporaryDirectory() as folder:
+        judged = _speed(turns, _judging(turns, Path(folder)), passes=_PASSES)
+    rows = [
+        Row("plain Python definition", (f"{plain:.0f}",), 1.0),
+        Row("batch_statistics, from Arrow arrays", (f"{fast:.0f}",), fast / plain, "150 MB/s, goal 300"),
+        Row("from zstd Parquet to sidecar Parquet", (f"{judged:.0f}",), judged / plain),
+    ]
+    return Table("turn statistics, one core", ("MB/s of text",), "plain", rows)
+
+
+def _turns() -> pa.Table:
+    """Turns whose actions are commands and whose observations are, by turns, screens and JSON."""
+    rng = random.Random(0)
+    library = Path(sysconfig.get_path("stdlib"))
+    text = "".join(path.read_text(errors="ignore") for path in sorted(library.glob("*.py"))[:150])
+    actions, observations = [], []
+    for number in range(_NUM_TURNS):
+        start = rng.randrange(len(text) - 20_000)
+        lines = text[start : start + rng.randrange(200, 20_000)].split("\n")
+        keys = f"grep -rn '{lines[0][:30]}' src\n"
+        actions.append(json.dumps([{"keystrokes": keys, "duration": 0.1}]))
+        if number % 2:
+            observations.append("\n".join(["user@box:/srv/app$ " + keys, *(line[:160] for line in lines[:40])]))
+        else:
+            found = [{"path": f"src/{place}.py", "line": place, "text": line} for place, line in enumerate(lines)]
+            observations.append(json.dumps({"ok": True, "matches": found}))
+    ids = [f"t{number // 20:06d}" for number in range(_NUM_TURNS)]
+    places = pa.array([number % 20 + 1 for number in range(_NUM_TURNS)], pa.int32())
+    return pa.table({"trajectory_id": ids, "turn": places, "action": actions, "observation": observations})
+
+
+def _plain(turns: pa.Table) -> None:
+    for action, observation in zip(turns["action"].to_pylist(), turns["observation"].to_pylist(), strict=True):
+        turn_statistics(action, observation)
+
+
+def _judging(turns: pa.Table, folder: Path) -> Callable[[], object]:
+    """A run of the curation's own task over a turns part."""
+    pq.write_table(turns, folder / "part.parquet", compression="zstd", row_group_size=_TURNS_A_ROW_GROUP)
+    pieces = cut(folder, "part.parquet", piece_bytes=2**40)
+
+    def judge_anew() -> None:
+        for piece in pieces:
+            (folder / "work" / piece.file_name).unlink(missing_ok=True)
+        judge_pieces(folder, folder / "work", pieces, CurationProfile())
+
+    return judge_anew
+
+
+def _speed(turns: pa.Table, work: Callable[[], object], *, passes: int) -> float:
+    """Megabytes of text a second of processor time, all threads together; the best of some passes."""
+    num_bytes = sum(len(text.encode()) for name in ("action", "observation") for text in turns[name].to_pylist())
+    seconds = []
+    for _ in range(passes):
+        start = time.process_time()
+        work()
+        seconds.append(time.process_time() - start)
+    return num_bytes / _MEGA / min(seconds)

@@ -1,0 +1,163 @@
+"""``worldtape collect``: run tasks now and record them."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from trajectories import InputError
+from worldtape.console import note, progress, show_facts, show_json
+from worldtape.extras import extra
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from collectors import CollectSummary, Progress, Task
+    from sandboxes.engines import EngineName
+    from trajectories import Dataset
+
+NAME = "collect"
+
+
+def run(
+    tasks: Annotated[list[Path], typer.Argument(help="YAML task files, or folders of them.")],
+    dataset: Annotated[Path, typer.Option("--dataset", help="The data set's folder; made where it is not there.")],
+    policy: Annotated[str, typer.Option(help="Who acts: scripted, or explore.")] = "scripted",
+    num: Annotated[int, typer.Option(help="Episodes of each task.")] = 1,
+    concurrency: Annotated[int, typer.Option(help="Sandboxes at a time.")] = 2,
+    seed: Annotated[int, typer.Option(help="Of every random choice.")] = 0,
+    max_turns: Annotated[int, typer.Option(help="A trajectory ends after so many turns.")] = 100,
+    run_name: Annotated[
+        str | None, typer.Option("--run", help="Name of the run; give an earlier one to go on with it.")
+    ] = None,
+    engine: Annotated[str, typer.Option(help="auto, docker or bubblewrap.")] = "auto",
+    secret: Annotated[
+        list[str] | None,
+        typer.Option(help="Name of a variable of ours that the sandboxes get; its value is redacted. May be repeated."),
+    ] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="Print the summary as JSON.")] = False,
+) -> None:
+    """Run tasks now and record every turn.
+
+    Killed or stopped, the same command with the same --run goes on: what was cut is begun again.
+
+    Example: worldtape collect examples/tasks --dataset data --policy scripted --seed 7
+    """
+    with extra("collect"):
+        from collectors import load_tasks
+        from trajectories import Dataset
+
+    chosen = [task for task in load_tasks(tasks) if policy != "scripted" or task.actions]
+    if not chosen:
+        raise InputError(
+            "none of the tasks has actions to follow", where=", ".join(map(str, tasks)), mend="try --policy explore"
+        )
+    name = run_name or datetime.now(UTC).strftime("%Y%m%d-%H%M%S")
+    note(f"collect: run {name}, {len(chosen)} tasks × {num}, {policy} policy")
+    summary = asyncio.run(
+        _collect(
+            Dataset(str(dataset)),
+            chosen,
+            run_name=name,
+            engine_name=engine,
+            policy=policy,
+            episodes=num,
+            concurrency=concurrency,
+            seed=seed,
+            max_turns=max_turns,
+            secrets=_secrets(secret or []),
+        )
+    )
+    _show(summary, dataset, as_json=as_json)
+    if summary.failures and not summary.num_trajectories:
+        raise typer.Exit(1)
+
+
+async def _collect(
+    dataset: Dataset,
+    tasks: list[Task],
+    *,
+    run_name: str,
+    engine_name: str,
+    policy: str,
+    episodes: int,
+    concurrency: int,
+    seed: int,
+    max_turns: int,
+    secrets: Mapping[str, str],
+) -> CollectSummary:
+    from collectors import collect
+    from sandboxes.engines import open_engine
+    from sandboxes.leases import Lease
+
+    with Lease.acquire(run_name) as lease, progress("collect", "episodes") as report:
+
+        def on_progress(seen: Progress) -> None:
+            report(seen.num_ended, seen.num_planned)
+
+        engine = await open_engine(_engine_name(engine_name), lease)
+        try:
+            return await collect(
+                dataset,
+                tasks,
+                policy=policy,
+                engine=engine,
+                run=run_name,
+                episodes=episodes,
+                concurrency=concurrency,
+                seed=seed,
+                max_turns=max_turns,
+                secrets=secrets,
+                progress=on_progress,
+            )
+        finally:
+            await engine.close()
+
+
+def _engine_name(name: str) -> EngineName:
+    for known in ("auto", "docker", "bubblewrap"):
+        if name == known:
+            return known
+    raise InputError("there is no such engine", where=name, mend="use auto, docker or bubblewrap")
+
+
+def _secrets(names: list[str]) -> dict[str, str]:
+    missing = [name for name in names if not os.environ.get(name)]
+    if missing:
+        raise InputError("no such environment variable", where=missing[0], mend="export it, or leave out --secret")
+    return {name: os.environ[name] for name in names}
+
+
+def _show(summary: CollectSummary, dataset: Path, *, as_json: bool) -> None:
+    statuses = {str(status): count for status, count in summary.statuses.items()}
+    if as_json:
+        show_json(
+            {
+                "run": summary.run,
+                "dataset": str(dataset),
+                "trajectories": statuses,
+                "turns": summary.num_turns,
+                "skipped": summary.num_skipped,
+                "failures": dict(summary.failures),
+                "interrupted": summary.interrupted,
+                "seconds": round(summary.duration_s, 3),
+            }
+        )
+        return
+    facts: dict[str, object] = {
+        "trajectories": ", ".join(f"{count} {status}" for status, count in statuses.items()) or "none",
+        "turns": f"{summary.num_turns:,}",
+        "took": f"{summary.duration_s:.1f} s",
+    }
+    if summary.num_skipped:
+        facts["recorded before"] = summary.num_skipped
+    show_facts(f"Run {summary.run} in {dataset}", facts)
+    for episode, reason in summary.failures.items():
+        note(f"collect: {episode} failed: {reason}")
+    if summary.interrupted:
+        note(f"collect: stopped before all was done; go on with --run {summary.run}")

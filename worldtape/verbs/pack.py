@@ -1,0 +1,81 @@
+"""``worldtape pack``: token shards and packs of a curated data set."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Literal
+
+import typer
+
+from trajectories import InputError
+from worldtape.console import note, show_facts, show_json
+from worldtape.extras import extra
+
+if TYPE_CHECKING:
+    from sharding import PackSummary
+
+NAME = "pack"
+
+
+def run(
+    dataset: Annotated[Path, typer.Argument(help="The data set's folder.")],
+    tokenizer: Annotated[str, typer.Option(help="A tokenizer's folder, or its name on the Hub.")],
+    context: Annotated[int, typer.Option(help="Tokens a pack; readers may repack to another one.")] = 8192,
+    curation: Annotated[str, typer.Option(help="Whose mask says what is in the loss.")] = "default",
+    name: Annotated[str, typer.Option(help="Of the shards; a data set may have several.")] = "default",
+    overflow: Annotated[str, typer.Option(help="Documents longer than the context: split or drop.")] = "split",
+    chat_template: Annotated[
+        Path | None, typer.Option(help="A Jinja file to lay conversations out by (default: the tokenizer's own).")
+    ] = None,
+    scheduler: Annotated[str | None, typer.Option(help="Address of a Dask scheduler (default: this machine).")] = None,
+    workers: Annotated[int | None, typer.Option(help="Processes on this machine (default: its cores).")] = None,
+    overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace the shards of this name.")] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="Print the manifest as JSON.")] = False,
+) -> None:
+    """Tokenise the conversations of a curated data set with their loss mask, and pack them best-fit.
+
+    Example: worldtape pack data --tokenizer Qwen/Qwen3-0.6B --context 8192
+    """
+    with extra("pack"):
+        from sharding import pack
+        from trajectories import Dataset
+
+    note(f"pack: {dataset} with {tokenizer}, context {context}")
+    summary = pack(
+        Dataset(str(dataset)),
+        tokenizer=tokenizer,
+        context=context,
+        curation=curation,
+        name=name,
+        overflow=_overflow(overflow),
+        chat_template=chat_template,
+        scheduler=scheduler,
+        workers=workers,
+        overwrite=overwrite,
+    )
+    if as_json:
+        show_json({"path": str(summary.path), **summary.manifest.model_dump()})
+    else:
+        _show(summary)
+
+
+def _overflow(name: str) -> Literal["split", "drop"]:
+    if name not in ("split", "drop"):
+        raise InputError("there is no such overflow policy", where=name, mend="use split or drop")
+    return "split" if name == "split" else "drop"
+
+
+def _show(summary: PackSummary) -> None:
+    made = summary.manifest
+    refused = ", ".join(f"{count} with {reason}" for reason, count in made.refused.items())
+    show_facts(
+        f"Shards in {summary.path}",
+        {
+            "documents": f"{made.num_documents:,}" + (f" (refused: {refused})" if refused else ""),
+            "tokens": f"{made.num_tokens:,}, of them {made.num_loss_tokens:,} in the loss",
+            "turns": f"{made.num_turns:,}, of them {made.num_kept_turns:,} in the loss",
+            "packs": f"{made.packs.num_packs:,} of {made.packs.context:,} tokens, {made.packs.fill:.2%} full",
+            "too long": f"{made.packs.num_split_documents:,} split, {made.packs.num_dropped_documents:,} dropped",
+            "chat template": f"{made.chat_template.origin}: {made.chat_template.reason}",
+        },
+    )
