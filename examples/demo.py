@@ -41,7 +41,17 @@ def main() -> None:
     tokenizer = cache_folder() / "tokenizers/qwen3"
     packed = worldtape("pack", DATASET, "--tokenizer", tokenizer, "--context", 1024)
     trained = worldtape(
-        *("train", "--shards", packed["path"], "--output", OUTPUT / "run", "--model", "tiny", "--lr", 0.003),
+        *(
+            "train",
+            "--shards",
+            DATASET / "shards/default",
+            "--output",
+            OUTPUT / "run",
+            "--model",
+            "tiny",
+            "--lr",
+            0.003,
+        ),
         *("--steps", 30, "--warmup", 5),
     )
     show_summary(curated, packed, trained, failures={**scripted["failures"], **explored["failures"]})
@@ -79,7 +89,7 @@ def show_summary(curated: Json, packed: Json, trained: Json, *, failures: Mappin
             "packs": f"{packs['num_packs']} of {packs['context']:,} tokens, {packs['fill']:.1%} full",
             "loss": f"{first['loss']:.3f} → {last['loss']:.3f} in {last['step']} steps",
             "data set": DATASET,
-            "report": curated["report"],
+            "report": os.path.relpath(curated["report"]),
             "model": trained["checkpoint"],
             "read it": f".venv/bin/worldtape inspect {DATASET}",
         },
