@@ -56,12 +56,38 @@ class BlobStore:
                 aside.take_place(target)
         return name
 
+    def chunks(self, name: str) -> Iterator[bytes]:
+        """The content of a blob, at most 1 MiB at a time.
+
+        Raises ``InputError`` where there is no blob of that name, and ``DamagedFileError``, at the latest at its end,
+        where it is not what was put.
+        """
+        digest = hashlib.sha256()
+        with self._opened(name) as stream:
+            while chunk := stream.read(_CHUNK_BYTES):
+                digest.update(chunk)
+                yield chunk
+        # A decompressor takes the end of a file that was cut off for the end of the content.
+        if digest.hexdigest() != name[: digest.digest_size * 2]:
+            raise _damaged("its content is not what its name says", self._path(name))
+
+    def lines(self, name: str) -> Iterator[bytes]:
+        """The lines of a blob, each with its newline; memory holds a few at a time. Raises like ``chunks``."""
+        rest = b""
+        for chunk in self.chunks(name):
+            *whole, rest = (rest + chunk).split(b"\n")
+            yield from (line + b"\n" for line in whole)
+        if rest:
+            yield rest
+
+    def _path(self, name: str) -> str:
+        return f"{self._root}/{name[:2]}/{name}"
+
     @contextmanager
-    def open(self, name: str) -> Iterator[BinaryIO]:
-        """The content of a blob as a stream. Raises ``InputError`` where there is no blob of that name."""
+    def _opened(self, name: str) -> Iterator[BinaryIO]:
         if not _NAME.fullmatch(name):
             raise InputError(f"{name!r} is not the name of a blob")
-        path = f"{self._root}/{name[:2]}/{name}"
+        path = self._path(name)
         try:
             file = cast("BinaryIO", self._filesystem.open(path, "rb"))
         except FileNotFoundError as error:
@@ -76,17 +102,11 @@ class BlobStore:
                 with zstandard.ZstdDecompressor().stream_reader(file) as stream:
                     yield cast("BinaryIO", stream)
             except zstandard.ZstdError as error:
-                raise DamagedFileError(f"a blob is damaged: {error}", where=path) from error
+                raise _damaged(str(error), path) from error
 
-    def lines(self, name: str) -> Iterator[bytes]:
-        """The lines of a blob, each with its newline; memory holds a few at a time."""
-        with self.open(name) as stream:
-            rest = b""
-            while chunk := stream.read(_CHUNK_BYTES):
-                *whole, rest = (rest + chunk).split(b"\n")
-                yield from (line + b"\n" for line in whole)
-            if rest:
-                yield rest
+
+def _damaged(how: str, path: str) -> DamagedFileError:
+    return DamagedFileError(f"a blob is damaged: {how}", where=path, mend="copy it again from its source")
 
 
 def _write(chunks: Iterable[bytes], file: BinaryIO, *, compressed: bool) -> str:

@@ -1,42 +1,26 @@
 """From journals to Parquet: repeatable, and safe at any moment.
 
-A part is two files of one name, made from the hash of its trajectories' ids: first the turns' file takes its place,
-then the trajectories' file, which is the commit. Readers see only turns whose trajectories' file is there. What a
-compaction that was killed left uncommitted is replaced by the next one, and journals are removed only after the
-commit.
+How a part is committed, ``trajectories.partitions`` says. What a compaction that was killed left uncommitted is
+replaced by the next one, and journals are removed only after the commit.
 """
 
 from __future__ import annotations
 
-import fcntl
-import hashlib
-import os
-from collections import Counter, deque
+from collections import deque
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from itertools import groupby
 from pathlib import Path
-from typing import Final
 
 from trajectories.dataset import Dataset
-from trajectories.files import (
-    append_durably,
-    locked_if_free,
-    remove_abandoned,
-    storage_errors,
-    sync_folder,
-    written_aside,
-)
+from trajectories.errors import DamagedFileError, InputError
+from trajectories.files import append_durably, locked_if_free, storage_errors, sync_folder
 from trajectories.journal_format import SUFFIX, JournalReader, Record, RecordKind, encode, last_record
-from trajectories.model import Ending, Status, canonical_json
-from trajectories.row_groups import RowGroupWriter
-from trajectories.rows import Row, end_of, end_row
-from trajectories.schemas import TRAJECTORIES, TURNS
+from trajectories.model import Ending, Status
+from trajectories.partitions import PART_BYTES, Partition, exclusive, remove_leavings
+from trajectories.rows import end_of, end_row
 from trajectories.sessions import session_lines
-
-_PART_BYTES: Final = 2**30
-"""Journals that go into one part, in bytes; one trajectory is never divided."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,24 +41,28 @@ def compact(dataset: Dataset, run: str) -> list[str]:
     """Move the ended trajectories of a run from their journals to Parquet parts, and their raw events to recordings.
 
     Open journals stay. Doing it again, also after it was killed, gives the same bytes; compactions of one run wait for
-    one another. Memory is bounded by the row group.
+    one another. Memory is bounded by the row group. A journal that cannot be read stays too, and keeps no other from
+    being compacted.
 
     Returns:
         The ids of the trajectories that are now in Parquet and were not before, sorted.
 
     Raises:
         StorageError: the disk is full or fails; the journals are untouched and nothing half-written is left.
-        DamagedFileError: a journal has a bad line.
+        DamagedFileError, InputError: once all the others are compacted, for each journal with a bad line, without one
+            of its blobs, or of a newer version.
     """
     folder = dataset.journal_folder(run)
     if not folder.is_dir():
         return []
     compacted: list[str] = []
-    with _one_at_a_time(folder):
-        _remove_leavings(dataset, folder)
-        journals = sorted(_ended_journals(folder), key=lambda journal: (journal.domain, journal.trajectory_id))
+    unreadable = _Unreadable()
+    with exclusive(dataset, run):
+        journals = _ended_journals(dataset.journal_paths(run), unreadable)
+        journals.sort(key=lambda journal: (journal.domain, journal.trajectory_id))
         for domain, group in groupby(journals, key=lambda journal: journal.domain):
-            compacted += _Partition(dataset, domain, run).compact(list(group))
+            compacted += _Compaction(dataset, domain, run, unreadable).compact(list(group))
+    unreadable.complain()
     return sorted(compacted)
 
 
@@ -85,109 +73,107 @@ def recover(dataset: Dataset, run: str) -> list[str]:
 
     Returns:
         The ids of the trajectories that were ended, sorted.
+
+    Raises:
+        StorageError: the disk is full or fails.
+        DamagedFileError, InputError: once all the others are ended, for each journal that cannot be read.
     """
     folder = dataset.journal_folder(run)
     if not folder.is_dir():
         return []
-    _remove_leavings(dataset, folder)
-    return [path.name.removesuffix(SUFFIX) for path in dataset.journal_paths(run) if _close_abandoned(path)]
+    remove_leavings(dataset, run)
+    ended: list[str] = []
+    unreadable = _Unreadable()
+    for path in dataset.journal_paths(run):
+        with unreadable.noted():
+            if _close_abandoned(path):
+                ended.append(path.name.removesuffix(SUFFIX))
+    unreadable.complain()
+    return ended
 
 
-class _Partition:
-    """The parts of one domain and run."""
+class _Unreadable:
+    """The journals that cannot be read: each is passed over, and all are named once the others are done."""
 
-    def __init__(self, dataset: Dataset, domain: str, run: str) -> None:
-        self._dataset, self._domain, self._run = dataset, domain, run
-        self._turns, self._trajectories = (
-            dataset.folder / table / f"domain={domain}" / f"run={run}" for table in ("turns", "trajectories")
-        )
+    def __init__(self) -> None:
+        self._errors: list[DamagedFileError | InputError] = []
+
+    @contextmanager
+    def noted(self) -> Iterator[None]:
+        """End the block where it meets such a journal, and go on behind it."""
+        try:
+            yield
+        except (DamagedFileError, InputError) as error:
+            self._errors.append(error)
+
+    def complain(self) -> None:
+        """Raise the one error there was, or one that holds them all."""
+        if len(self._errors) == 1:
+            raise self._errors[0]
+        if self._errors:
+            raise DamagedFileError(f"{len(self._errors)} journals cannot be read: {'. '.join(map(str, self._errors))}")
+
+
+class _Compaction:
+    """Moves the journals of one domain into the parts of a run."""
+
+    def __init__(self, dataset: Dataset, domain: str, run: str, unreadable: _Unreadable) -> None:
+        self._partition = Partition(dataset, domain, run)
+        self._blobs, self._unreadable = dataset.blobs, unreadable
 
     def compact(self, journals: list[_Journal]) -> list[str]:
-        self._remove_uncommitted()
-        committed = self._dataset.compacted_ids(self._domain, self._run)
+        self._partition.remove_uncommitted()
+        committed = self._partition.committed_ids()
         _remove([journal for journal in journals if journal.trajectory_id in committed])
         fresh = [journal for journal in journals if journal.trajectory_id not in committed]
+        compacted: list[str] = []
         for batch in _batches(fresh):
-            self._commit(batch)
-            _remove(batch)
-        return [journal.trajectory_id for journal in fresh]
+            readable = self._commit_readable(batch)
+            _remove(readable)
+            compacted += [journal.trajectory_id for journal in readable]
+        return compacted
+
+    def _commit_readable(self, journals: list[_Journal]) -> list[_Journal]:
+        """Commit all that can be read, and return them."""
+        try:
+            self._commit(journals)
+        except (DamagedFileError, InputError):
+            # So seldom that only now each is read by itself, to find those that were in the way.
+            journals = [journal for journal in journals if self._is_readable(journal)]
+            if journals:
+                self._commit(journals)
+        return journals
+
+    def _is_readable(self, journal: _Journal) -> bool:
+        with self._unreadable.noted():
+            deque(session_lines(journal.records(), self._blobs), maxlen=0)
+            return True
+        return False
 
     def _commit(self, journals: list[_Journal]) -> None:
-        name = _part_name([journal.trajectory_id for journal in journals])
-        try:
-            with (
-                storage_errors(self._dataset.folder),
-                written_aside(self._turns) as turns,
-                written_aside(self._trajectories) as trajectories,
-            ):
-                with (
-                    RowGroupWriter(turns.file, TURNS) as turn_rows,
-                    RowGroupWriter(trajectories.file, TRAJECTORIES) as trajectory_rows,
-                ):
-                    for journal in journals:
-                        trajectory_rows.add(self._store(journal, turn_rows))
-                turns.take_place(self._turns / name)
-                trajectories.take_place(self._trajectories / name)
-        except BaseException:
-            self._remove_uncommitted()
-            raise
-
-    def _store(self, journal: _Journal, turns: RowGroupWriter) -> Row:
-        """Write a trajectory's turns and recording; return its own row."""
-        row: Row = {}
-        num_turns = 0
-        redactions: Counter[str] = Counter()
-        has_events = False
-        for record in journal.records():
-            redactions.update(record.redactions)
-            has_events = has_events or bool(record.events) or record.events_blob is not None
-            if record.kind is RecordKind.TURN:
-                turns.add(record.row)
-                num_turns += 1
-            else:
-                row |= record.row
-        blobs = self._dataset.blobs
-        recording = blobs.put(session_lines(journal.records(), blobs), ".cast.zst") if has_events else None
-        return row | {
-            "num_turns": num_turns,
-            "recording_blob": recording,
-            "redactions_json": canonical_json(dict(sorted(redactions.items()))),
-        }
-
-    def _remove_uncommitted(self) -> None:
-        for part in self._turns.glob("part-*.parquet"):
-            if not (self._trajectories / part.name).exists():
-                part.unlink()
+        with self._partition.staged(journals) as part:
+            part.commit()
 
 
-@contextmanager
-def _one_at_a_time(folder: Path) -> Iterator[None]:
-    handle = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
-    try:
-        fcntl.flock(handle, fcntl.LOCK_EX)
-        yield
-    finally:
-        os.close(handle)
+def _ended_journals(paths: list[Path], unreadable: _Unreadable) -> list[_Journal]:
+    ended: list[_Journal] = []
+    for path in paths:
+        with unreadable.noted():
+            if (journal := _ended_journal(path)) is not None:
+                ended.append(journal)
+    return ended
 
 
-def _remove_leavings(dataset: Dataset, journals: Path) -> None:
-    """Remove the half-written files of writers that were killed."""
-    partitions = (dataset.folder / table for table in ("turns", "trajectories"))
-    folders = [path for table in partitions for path in table.glob(f"domain=*/run={journals.name}")]
-    for folder in (journals, dataset.folder / "blobs", *folders):
-        remove_abandoned(folder)
-
-
-def _ended_journals(folder: Path) -> Iterator[_Journal]:
-    for path in folder.glob(f"*{SUFFIX}"):
-        with path.open("rb") as file:
-            last = last_record(file, str(path))
-            if last is None or last.kind is not RecordKind.END:
-                continue
-            file.seek(0)
-            first = next(iter(JournalReader(file, str(path))))
-        assert first.session is not None, "a journal begins with its start record"
-        yield _Journal(first.session.domain, path.name.removesuffix(SUFFIX), path, path.stat().st_size)
+def _ended_journal(path: Path) -> _Journal | None:
+    """None for a journal that has no ending yet."""
+    with path.open("rb") as file:
+        last = last_record(file, str(path))
+        if last is None or last.kind is not RecordKind.END:
+            return None
+        file.seek(0)
+        first = next(iter(JournalReader(file, str(path))))
+    assert first.session is not None, "a journal begins with its start record"
+    return _Journal(first.session.domain, path.name.removesuffix(SUFFIX), path, path.stat().st_size)
 
 
 def _batches(journals: list[_Journal]) -> Iterator[list[_Journal]]:
@@ -196,16 +182,11 @@ def _batches(journals: list[_Journal]) -> Iterator[list[_Journal]]:
     for journal in journals:
         batch.append(journal)
         size += journal.num_bytes
-        if size >= _PART_BYTES:
+        if size >= PART_BYTES:
             yield batch
             batch, size = [], 0
     if batch:
         yield batch
-
-
-def _part_name(trajectory_ids: list[str]) -> str:
-    digest = hashlib.sha256("\n".join(trajectory_ids).encode()).hexdigest()
-    return f"part-{digest[:16]}.parquet"
 
 
 def _remove(journals: list[_Journal]) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from glob import escape
 from itertools import islice
@@ -14,13 +14,13 @@ from typing import BinaryIO, Final, cast
 import fsspec
 import polars as pl
 import pyarrow as pa
-import pyarrow.dataset
 import pyarrow.parquet as pq
 
 from trajectories.blobs import BlobStore
 from trajectories.errors import DamagedFileError, InputError
 from trajectories.journal_format import SUFFIX, JournalReader, Record, RecordKind, check_version, last_record
 from trajectories.model import Status
+from trajectories.part_files import read_whole, reading_part, scan_parts
 from trajectories.recording import SessionRecording
 from trajectories.rows import Row
 from trajectories.schemas import TRAJECTORIES, TURNS
@@ -29,8 +29,6 @@ from trajectories.sessions import session_lines
 _NAME: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,199}")
 _PART: Final = re.compile(r".*/domain=(?P<domain>[^/]+)/run=(?P<run>[^/]+)/(?P<name>part-[0-9a-f]+\.parquet)")
 _ROWS_AT_ONCE: Final = 1000
-_HIVE: Final = {"domain": pl.String(), "run": pl.String()}
-_HIVE_ARROW: Final = pa.schema([("domain", pa.string()), ("run", pa.string())])
 
 
 @dataclass(frozen=True, slots=True, order=True)
@@ -69,13 +67,17 @@ class Dataset:
         self.filesystem: fsspec.AbstractFileSystem = filesystem
         self.root: str = root.rstrip("/")
         self._is_local = "file" in filesystem.protocol
+        if self._is_local and Path(self.root).is_file():
+            raise InputError("a data set is a folder, and this is a file", where=self.url, mend="name a folder")
         self._checked: set[str] = set()
 
     @property
     def folder(self) -> Path:
         """The data set as a local folder. Raises ``InputError`` where it is not one."""
         if not self._is_local:
-            raise InputError("recording needs a local folder", where=self.url, mend="record into one and copy it there")
+            raise InputError(
+                "this needs a data set in a local folder", where=self.url, mend="work on one and copy it there"
+            )
         return Path(self.root)
 
     @property
@@ -94,10 +96,13 @@ class Dataset:
     def turn_parts(self) -> list[Part]:
         """The files that hold the turns, sorted; each has a trajectories file of the same name."""
         table = f"{self.root}/turns"
-        return [
+        parts = [
             Part(part.domain, part.run, f"{table}{part.path.removeprefix(f'{self.root}/trajectories')}")
             for part in self.trajectory_parts()
         ]
+        for part in parts:
+            self._check(part.path, TURNS)
+        return parts
 
     def trajectory_parts(self) -> list[Part]:
         """The files that hold the trajectories' rows, sorted."""
@@ -105,6 +110,24 @@ class Dataset:
         if not parts:
             raise self._nothing_to_read()
         return parts
+
+    @contextmanager
+    def naming_damage(self) -> Iterator[None]:
+        """Around queries of scans: where one meets bytes that cannot be read, find the part they are in.
+
+        Raises:
+            DamagedFileError: a query inside failed; every part has been read to name the one that is damaged.
+        """
+        try:
+            yield
+        except (pl.exceptions.ComputeError, pa.ArrowInvalid) as error:
+            for table, parts in (("trajectories", self.trajectory_parts()), ("turns", self.turn_parts())):
+                for part in parts:
+                    read_whole(part.path, base=f"{self.root}/{table}", filesystem=self._reached_through)
+            damage = str(error).partition("\n")[0]
+            raise DamagedFileError(
+                f"the data set cannot be read: {damage}", where=self.url, mend="copy it again from its source"
+            ) from error
 
     def trajectory(self, trajectory_id: str) -> Trajectory:
         """One trajectory, wherever it lies: in Parquet, or still in its journal (then as far as it has come).
@@ -165,18 +188,22 @@ class Dataset:
         found = [(_PART.fullmatch(path), path) for path in paths]
         parts = sorted(Part(match["domain"], match["run"], path) for match, path in found if match)
         for part in parts:
-            self._check(part.path)
+            self._check(part.path, TRAJECTORIES)
         return parts
 
-    def _check(self, path: str) -> None:
-        """Refuse a part of a newer schema; parts never change, so each is looked at once."""
+    def _check(self, path: str, schema: pa.Schema) -> None:
+        """Refuse a part of a newer schema, or without a column; parts never change, so each is looked at once."""
         if path in self._checked:
             return
-        try:
-            metadata = pq.read_schema(path, filesystem=self.filesystem).metadata or {}
-        except pa.ArrowInvalid as error:
-            raise DamagedFileError("not a Parquet file", where=path, mend="copy it again from its source") from error
-        check_version(int(metadata.get(b"schema_version", b"1")), path)
+        with reading_part(path):
+            found = pq.read_schema(path, filesystem=self.filesystem)
+            names = set(found.names)
+        check_version(_schema_version(found, path), path)
+        missing = [name for name in schema.names if name not in names]
+        if missing:
+            raise DamagedFileError(
+                f"a part lacks the column {missing[0]}", where=path, mend="copy it again from its source"
+            )
         self._checked.add(path)
 
     def _nothing_to_read(self) -> InputError:
@@ -187,24 +214,21 @@ class Dataset:
         return InputError("the data set holds no trajectories", where=self.url, mend="record some first")
 
     def _scan(self, parts: list[Part], table: str, schema: pa.Schema) -> pl.LazyFrame:
-        paths = [part.path for part in parts]
-        for path in paths:
-            self._check(path)
-        # Polars would take a folder above the data set whose name has a "=" for one more hive key.
-        if self._is_local and "=" not in self.root:
-            frame = pl.scan_parquet(paths, glob=False, hive_schema=_HIVE, try_parse_hive_dates=False)
-        else:
-            files = pyarrow.dataset.dataset(
-                paths,
-                filesystem=self.filesystem,
-                partitioning=pyarrow.dataset.partitioning(_HIVE_ARROW, flavor="hive"),
-                partition_base_dir=f"{self.root}/{table}",
-            )
-            frame = pl.scan_pyarrow_dataset(files)
-        return frame.select(*schema.names, *_HIVE)
+        frame = scan_parts(
+            [part.path for part in parts],
+            base=f"{self.root}/{table}",
+            filesystem=self._reached_through,
+        )
+        return frame.select(*schema.names, "domain", "run")
+
+    @property
+    def _reached_through(self) -> fsspec.AbstractFileSystem | None:
+        """The file system, None where Polars opens the files itself."""
+        return None if self._is_local else self.filesystem
 
     def _read_columns(self, part: Part, columns: list[str]) -> pa.Table:
-        return pq.read_table(part.path, columns=columns, filesystem=self.filesystem, partitioning=None)
+        with reading_part(part.path):
+            return pq.read_table(part.path, columns=columns, filesystem=self.filesystem, partitioning=None)
 
     def _compacted_row(self, trajectory_id: str) -> dict[str, object]:
         rows = self.scan_trajectories().filter(pl.col("trajectory_id") == trajectory_id).collect().to_dicts()
@@ -236,6 +260,16 @@ def check_name(name: str, what: str) -> str:
     if not _NAME.fullmatch(name):
         raise InputError(f"{name!r} cannot be a {what}", mend="use up to 200 letters, digits, '.', '_' and '-'")
     return name
+
+
+def _schema_version(schema: pa.Schema, path: str) -> int:
+    written = (schema.metadata or {}).get(b"schema_version", b"1").decode(errors="replace")
+    try:
+        return int(written)
+    except ValueError as error:
+        raise DamagedFileError(
+            f"a part says that its schema version is {written!r}", where=path, mend="copy it again from its source"
+        ) from error
 
 
 def _from_journal(records: Iterator[Record]) -> Trajectory:

@@ -20,6 +20,16 @@ class WorldtapeError(Exception):
         advice = f"; {mend}" if mend else ""
         super().__init__(" ".join(f"{what}{place}{advice}".split()))
 
+    def __reduce__(self) -> tuple[object, ...]:
+        """Errors cross process borders whole, whatever arguments their class takes."""
+        return _rebuilt, (type(self), self.what, self.where, self.mend)
+
+
+def _rebuilt(kind: type[WorldtapeError], what: str, where: str | None, mend: str | None) -> WorldtapeError:
+    error = kind.__new__(kind)
+    WorldtapeError.__init__(error, what, where=where, mend=mend)
+    return error
+
 
 class InputError(WorldtapeError):
     """The user's input, configuration or data is wrong: exit code 2, nothing half-written."""

@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from types import TracebackType
 from typing import Final, Self
 
+from trajectories.blobs import BlobStore
 from trajectories.dataset import Dataset
 from trajectories.errors import InputError
 from trajectories.files import append_durably, storage_errors, written_aside
@@ -42,7 +43,7 @@ class JournalWriter:
         self._num_turns = 0
         if header.trajectory_id in dataset.compacted_ids(header.domain, header.run):
             raise self._recorded_before()
-        events, blob = self._store_events(initial_observation)
+        events, blob = stored_events(self._blobs, initial_observation)
         record = Record(
             kind=RecordKind.START,
             row=start_row(header, initial_observation),
@@ -59,7 +60,7 @@ class JournalWriter:
         Raises ``StorageError`` where the disk is full or fails; the journal is then as it was before.
         """
         assert turn.number == self._num_turns + 1, f"turn {turn.number} after turn {self._num_turns}"
-        events, blob = self._store_events(turn.observation)
+        events, blob = stored_events(self._blobs, turn.observation)
         self._write(
             Record(
                 kind=RecordKind.TURN,
@@ -99,14 +100,6 @@ class JournalWriter:
                 raise self._recorded_before() from error
             return fcntl.fcntl(aside.file.fileno(), fcntl.F_DUPFD_CLOEXEC, 0), len(line)
 
-    def _store_events(self, observation: Observation) -> tuple[Sequence[RawEvent], str | None]:
-        raw = observation.raw
-        if raw is None:
-            return (), None
-        if raw.num_bytes > _INLINE_BYTES or observation.truncated:
-            return (), self._blobs.put(raw.lines(), ".jsonl.zst")
-        return list(raw), None
-
     def _write(self, record: Record) -> None:
         line = encode(record)
         with storage_errors(self._path):
@@ -119,3 +112,13 @@ class JournalWriter:
             where=str(self._path),
             mend="give it another attempt or run",
         )
+
+
+def stored_events(blobs: BlobStore, observation: Observation) -> tuple[Sequence[RawEvent], str | None]:
+    """The raw events of an observation: as they are, to lie in its record, or else the name of their blob."""
+    raw = observation.raw
+    if raw is None:
+        return (), None
+    if raw.num_bytes > _INLINE_BYTES or observation.truncated:
+        return (), blobs.put(raw.lines(), ".jsonl.zst")
+    return list(raw), None

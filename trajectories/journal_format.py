@@ -67,7 +67,7 @@ class JournalReader:
         self.whole_bytes = 0
 
     def __iter__(self) -> Iterator[Record]:
-        """Raises ``DamagedFileError`` for a bad line that is not the last, or is the first."""
+        """Raises ``DamagedFileError`` for a bad line that is not the last, or is the first, and for an empty file."""
         for number, line in enumerate(self._file, 1):
             record = decode(line, self._place)
             if record is None:
@@ -80,6 +80,8 @@ class JournalReader:
                 return
             self.whole_bytes += len(line)
             yield record
+        if self.whole_bytes == 0:
+            raise DamagedFileError("a journal is empty", where=self._place, mend="move the file out of the data set")
 
 
 def encode(record: Record) -> bytes:

@@ -90,6 +90,6 @@ def turn_marker(number: int) -> str:
 
 def marked_turn(event: RawEvent) -> int | None:
     """The number of the turn that begins at this event, or None where none does."""
-    if event.kind != "m" or not event.data.startswith(_TURN):
-        return None
-    return int(event.data.removeprefix(_TURN))
+    number = event.data.removeprefix(_TURN)
+    marks_turn = event.kind == "m" and event.data.startswith(_TURN) and number.isascii() and number.isdecimal()
+    return int(number) if marks_turn else None

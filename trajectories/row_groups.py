@@ -42,7 +42,7 @@ class RowGroupWriter:
 
     def add(self, row: Row) -> None:
         self._rows.append(row)
-        self._row_bytes += _FIXED_BYTES + sum(len(value) for value in row.values() if isinstance(value, str))
+        self._row_bytes += _FIXED_BYTES + sum(len(value.encode()) for value in row.values() if isinstance(value, str))
         if self._row_bytes >= min(_BATCH_BYTES, self._row_group_bytes - self._batch_bytes):
             self._end_batch()
         if self._batch_bytes >= self._row_group_bytes:

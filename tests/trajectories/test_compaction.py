@@ -12,7 +12,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from tests.trajectories.store_support import ENDING, RUN, compact_once, forked, header, observation, record, tree, turn
-from trajectories import Dataset, JournalWriter, RawEvent, Status, compact, recover
+from trajectories import DamagedFileError, Dataset, InputError, JournalWriter, RawEvent, Status, compact, recover
 from trajectories.journal_format import Record, RecordKind, encode
 from trajectories.row_groups import ROW_GROUP_BYTES, RowGroupWriter
 from trajectories.rows import end_row, turn_row
@@ -120,6 +120,63 @@ def test_open_trajectories_stay_in_their_journals(tmp_path: Path) -> None:
     assert dataset.trajectory("a2").turns.height == 2
 
 
+def damage(dataset: Dataset, name: str, line: int) -> None:
+    path = dataset.journal_path(RUN, name)
+    lines = path.read_bytes().splitlines(keepends=True)
+    lines[line - 1] = b"0" * 8 + lines[line - 1][8:]
+    path.write_bytes(b"".join(lines))
+
+
+def test_a_damaged_journal_is_named_once_all_the_others_are_compacted(tmp_path: Path) -> None:
+    dataset = recorded_dataset(tmp_path, NAMES)
+    damage(dataset, "a1", line=3)
+    left = dataset.journal_path(RUN, "a1").read_bytes()
+    for _ in range(2):
+        with pytest.raises(DamagedFileError, match=r"^a line of a journal is damaged \(.*a1\.journal, line 3\); move"):
+            compact(dataset, RUN)
+        assert dataset.recorded(RUN) == dict.fromkeys(NAMES, Status.COMPLETED)
+        assert dataset.scan_trajectories().collect()["trajectory_id"].sort().to_list() == sorted({*NAMES} - {"a1"})
+        assert dataset.journal_path(RUN, "a1").read_bytes() == left
+    dataset.journal_path(RUN, "a1").unlink()
+    assert compact(dataset, RUN) == []
+
+
+def test_damaged_journals_are_all_named_in_one_error(tmp_path: Path) -> None:
+    dataset = recorded_dataset(tmp_path, ["a1", "a2", "a3", "b1", "b2"])
+    damage(dataset, "a2", line=5)
+    damage(dataset, "b1", line=1)
+    with pytest.raises(DamagedFileError, match=r"2 journals .*b1\.journal, line 1.*a2\.journal, line 5"):
+        compact(dataset, RUN)
+    assert dataset.scan_trajectories().collect()["trajectory_id"].sort().to_list() == ["a1", "a3", "b2"]
+
+
+def test_a_trajectory_whose_blob_is_missing_is_named_once_the_others_are_compacted(tmp_path: Path) -> None:
+    dataset = recorded_dataset(tmp_path, ["a1"])
+    with JournalWriter(dataset, header("a2"), observation("$")) as journal:
+        journal.append(turn(1, raw_bytes=100_000))
+        journal.end(ENDING)
+    blob = next(path for path in (tmp_path / "blobs").rglob("*") if path.is_file())
+    blob.rename(tmp_path / "elsewhere")
+    with pytest.raises(InputError, match="a blob is missing"):
+        compact(dataset, RUN)
+    assert dataset.scan_trajectories().collect()["trajectory_id"].to_list() == ["a1"]
+    (tmp_path / "elsewhere").rename(blob)
+    assert compact(dataset, RUN) == ["a2"]
+
+
+def test_a_damaged_or_empty_journal_is_named_once_all_the_others_are_recovered(tmp_path: Path) -> None:
+    dataset = Dataset(tmp_path)
+    for name in ("a", "b", "c", "d"):
+        with JournalWriter(dataset, header(name), observation("$")) as journal:
+            journal.append(turn(1))
+            journal.append(turn(2))
+    damage(dataset, "b", line=2)
+    dataset.journal_path(RUN, "c").write_bytes(b"")
+    with pytest.raises(DamagedFileError, match=r"2 journals .*b\.journal, line 2.*a journal is empty .*c\.journal"):
+        recover(dataset, RUN)
+    assert compact(dataset, RUN) == ["a", "d"]
+
+
 def test_a_trajectory_without_turns_is_kept(tmp_path: Path) -> None:
     dataset = Dataset(tmp_path)
     record(dataset, "a", num_turns=0)
@@ -155,23 +212,24 @@ def test_a_run_that_is_not_there_is_nothing_to_do(tmp_path: Path) -> None:
     assert not dataset.folder.exists()
 
 
-def test_row_groups_end_at_their_size_in_bytes(tmp_path: Path) -> None:
+@pytest.mark.parametrize("letter", ["x", "漢"])
+def test_row_groups_end_at_their_size_in_bytes(tmp_path: Path, letter: str) -> None:
     assert ROW_GROUP_BYTES == 64 * 2**20
-    limit = 100_000
+    limit, width = 100_000, len(letter.encode())
     with (
         (tmp_path / "turns.parquet").open("wb") as file,
         RowGroupWriter(file, TURNS, row_group_bytes=limit) as writer,
     ):
         for number in range(1, 101):
-            writer.add(turn_row("a", turn(number, "x" * 10_000 if number != 50 else "y" * 300_000), None))
+            writer.add(turn_row("a", turn(number, letter * (10_000 if number != 50 else 300_000)), None))
     parquet = pq.ParquetFile(tmp_path / "turns.parquet")
     sizes = [
-        sum(map(len, parquet.read_row_group(group, columns=["observation"])["observation"].to_pylist()))
+        width * sum(map(len, parquet.read_row_group(group, columns=["observation"])["observation"].to_pylist()))
         for group in range(parquet.num_row_groups)
     ]
-    assert sum(sizes) == 99 * 10_000 + 300_000
-    assert sorted(sizes)[-2] <= limit + 10_000
-    assert max(sizes) < 300_000 + limit
+    assert sum(sizes) == width * (99 * 10_000 + 300_000)
+    assert sorted(sizes)[-2] <= limit + width * 10_000
+    assert max(sizes) < width * 300_000 + limit
     assert parquet.metadata.row_group(0).column(0).has_offset_index, "readers can seek to a page"
 
 

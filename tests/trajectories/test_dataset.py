@@ -1,6 +1,8 @@
 """Reading a data set: what is committed, wherever it lies."""
 
+import re
 import uuid
+from collections.abc import Callable
 from pathlib import Path
 
 import fsspec
@@ -9,7 +11,8 @@ import pyarrow.parquet as pq
 import pytest
 
 from tests.trajectories.store_support import ENDING, RUN, header, observation, record, turn
-from trajectories import Dataset, InputError, JournalWriter, Status, StorageError, compact
+from trajectories import DamagedFileError, Dataset, InputError, JournalWriter, Status, StorageError, compact
+from trajectories.dataset import Part
 from trajectories.schemas import SCHEMA_VERSION, TRAJECTORIES, TURNS
 
 
@@ -108,17 +111,66 @@ def test_parts_come_in_pairs(dataset: Dataset) -> None:
     assert pq.read_schema(trajectories[0].path).equals(TRAJECTORIES, check_metadata=True)
 
 
+def say_version(part: Part, version: str) -> None:
+    table = pq.read_table(part.path, partitioning=None)
+    pq.write_table(table.replace_schema_metadata({b"schema_version": version.encode()}), part.path)
+
+
 def test_a_newer_data_set_is_refused_with_the_way_out(dataset: Dataset) -> None:
     for part in dataset.trajectory_parts():
-        table = pq.read_table(part.path, partitioning=None)
-        newer = {b"schema_version": str(SCHEMA_VERSION + 1).encode()}
-        pq.write_table(table.replace_schema_metadata(newer), part.path)
+        say_version(part, str(SCHEMA_VERSION + 1))
     again = Dataset(dataset.url)
     for read in (again.scan_turns, again.scan_trajectories, lambda: again.trajectory("a"), lambda: again.recorded(RUN)):
         with pytest.raises(
             InputError, match=r"written by a newer worldtape \(schema version 2; .*\.parquet\); upgrade worldtape"
         ):
             read()
+
+
+def test_turns_of_a_newer_schema_are_refused_too(dataset: Dataset) -> None:
+    say_version(dataset.turn_parts()[-1], str(SCHEMA_VERSION + 1))
+    again = Dataset(dataset.url)
+    for read in (again.scan_turns, again.turn_parts, lambda: again.trajectory("a")):
+        with pytest.raises(InputError, match=r"written by a newer worldtape .*/turns/.*\.parquet"):
+            read()
+
+
+@pytest.mark.parametrize("version", ["abc", "", "\x00"])
+def test_a_schema_version_that_is_no_number_is_one_clear_line(dataset: Dataset, version: str) -> None:
+    say_version(dataset.turn_parts()[0], version)
+    with pytest.raises(DamagedFileError, match=r"says that its schema version is .*\.parquet"):
+        Dataset(dataset.url).scan_turns()
+
+
+def without_a_column(path: Path) -> None:
+    table = pq.read_table(path, partitioning=None)
+    pq.write_table(table.drop_columns(["started_at"]), path)
+
+
+DAMAGE: dict[str, Callable[[Path], object]] = {
+    "gone": Path.unlink,
+    "empty": lambda path: path.write_bytes(b""),
+    "cut": lambda path: path.write_bytes(path.read_bytes()[:-100]),
+    "a spoilt footer": lambda path: path.write_bytes(path.read_bytes()[:-40] + bytes(32) + path.read_bytes()[-8:]),
+    "a column less": without_a_column,
+    "spoilt pages": lambda path: path.write_bytes(b"PAR1" + bytes(400) + path.read_bytes()[404:]),
+}
+
+
+@pytest.mark.parametrize("damage", DAMAGE)
+@pytest.mark.parametrize("table", ["turns", "trajectories"])
+def test_a_damaged_part_is_named(dataset: Dataset, table: str, damage: str) -> None:
+    parts = dataset.turn_parts() if table == "turns" else dataset.trajectory_parts()
+    if (table, damage) == ("trajectories", "gone"):
+        pytest.skip("without its trajectories a part has never been")
+    path = Path(parts[-1].path)
+    DAMAGE[damage](path)
+    again = Dataset(dataset.url)
+    scan = again.scan_turns if table == "turns" else again.scan_trajectories
+    complaint = f"{re.escape(str(path))}.*copy it again"
+    with pytest.raises(DamagedFileError, match=complaint) as damaged, again.naming_damage():
+        scan().collect(engine="streaming")
+    assert "\n" not in str(damaged.value)
 
 
 @pytest.mark.parametrize("url", ["{tmp}/none", "file://{tmp}/none", "memory://none"])
@@ -150,7 +202,7 @@ def test_a_url_of_no_known_kind_is_one_clear_line() -> None:
 
 
 def test_recording_needs_a_local_folder() -> None:
-    with pytest.raises(InputError, match="recording needs a local folder"):
+    with pytest.raises(InputError, match="needs a data set in a local folder"):
         JournalWriter(Dataset("memory://x"), header("a"), observation("$"))
 
 
@@ -160,9 +212,9 @@ def test_a_folder_that_cannot_be_made_is_one_clear_line(tmp_path: Path) -> None:
         JournalWriter(Dataset(tmp_path / "file" / "data"), header("a"), observation("$"))
 
 
-def test_only_the_part_that_holds_a_trajectory_is_read(tmp_path: Path) -> None:
+def test_a_filter_goes_down_into_the_parquet_reader(tmp_path: Path) -> None:
     dataset = Dataset(tmp_path)
     record(dataset, "a")
     compact(dataset, RUN)
     plan = dataset.scan_turns().filter(pl.col("trajectory_id") == "a").explain()
-    assert "SELECTION" in plan, "the filter goes down into the Parquet reader"
+    assert "SELECTION" in plan

@@ -1,5 +1,6 @@
 """Raw events: kept to the byte, in little memory."""
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -49,3 +50,10 @@ def test_a_turn_is_marked_by_its_number() -> None:
     assert marked_turn(RawEvent(0, "m", turn_marker(12))) == 12
     assert marked_turn(RawEvent(0, "m", "a chapter")) is None
     assert marked_turn(RawEvent(0, "o", turn_marker(12))) is None
+
+
+@pytest.mark.parametrize(
+    ("data", "number"), [("turn 3", 3), ("turn around", None), ("turn ", None), ("turn -1", None), ("chapter 2", None)]
+)
+def test_a_marker_of_somebody_else_marks_no_turn(data: str, number: int | None) -> None:
+    assert marked_turn(RawEvent(1.0, "m", data)) == number

@@ -3,6 +3,8 @@
 import json
 import os
 import resource
+import subprocess
+import sys
 from multiprocessing.connection import Connection
 from pathlib import Path
 
@@ -82,6 +84,8 @@ _STREAMS = st.lists(_PIECES, max_size=40).map(b"".join)
 @given(_STREAMS, st.data())
 @settings(max_examples=100, deadline=None)
 @example(b"ab\x1b[s\x1b[3;1H\x1b(0q\x1b[5;5Hq\x1b[u", None)
+@example(b"\xc2\x80!\x80", None)
+@example("é!漢!🧑!".encode() + b"\x80", None)
 def test_where_the_bytes_are_cut_makes_no_difference(stream: bytes, data: st.DataObject | None) -> None:
     if data is None:
         chunks = [bytes([byte]) for byte in stream]
@@ -116,6 +120,22 @@ def test_a_screen_whose_emulator_fails_starts_again_blank_and_goes_on() -> None:
     screen.feed(b"\x1b[K")
     screen.feed(b"after")
     assert "after" in screen.text()
+
+
+_FAIL_WITH_A_HANDLER_OF_ONES_OWN = """
+import faulthandler
+from trajectories.renderers import Screen
+screen = Screen(1, 1)
+faulthandler.enable()
+screen.feed(("你" * 5).encode() + b"x")
+print(screen.text())
+"""
+
+
+def test_a_failing_emulator_harms_no_process_that_handles_signals_itself() -> None:
+    command = [sys.executable, "-c", _FAIL_WITH_A_HANDLER_OF_ONES_OWN]
+    done = subprocess.run(command, capture_output=True, text=True, check=False, cwd=Path(__file__).parents[2])
+    assert (done.returncode, done.stderr) == (0, "")
 
 
 def test_other_screens_are_not_touched_by_one_that_fails() -> None:

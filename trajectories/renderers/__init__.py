@@ -8,6 +8,7 @@ from typing import Final, TypeAlias
 
 from trajectories.errors import InputError
 from trajectories.recording import SessionRecording
+from trajectories.renderers import mcp_text, terminal_screen
 from trajectories.renderers.mcp_text import replay_mcp
 from trajectories.renderers.terminal_replay import replay_terminal
 from trajectories.renderers.terminal_screen import Screen
@@ -15,12 +16,12 @@ from trajectories.renderers.terminal_screen import Screen
 Replayer: TypeAlias = Callable[[SessionRecording], Iterator[tuple[int, str]]]
 
 RENDERERS: Final[Mapping[str, Replayer]] = {
-    "terminal-screen@1": replay_terminal,
-    "mcp-text@1": replay_mcp,
+    terminal_screen.RENDERER: replay_terminal,
+    mcp_text.RENDERER: replay_mcp,
 }
 
 
-def replay(recording: SessionRecording, renderer: str = "terminal-screen@1") -> Iterator[tuple[int, str]]:
+def replay(recording: SessionRecording, renderer: str = terminal_screen.RENDERER) -> Iterator[tuple[int, str]]:
     """``(turn, text)`` for every turn of a recording, exactly as recorded; turn 0 is the initial observation."""
     if renderer not in RENDERERS:
         raise InputError(f"no renderer makes {renderer!r} from a recording", mend=f"known are: {', '.join(RENDERERS)}")

@@ -1,7 +1,8 @@
 """What the terminal emulator does not speak, said in what it does: cursor save and restore, and line drawing.
 
-The emulator (the vt100 crate) knows neither ``CSI s`` / ``CSI u`` nor the DEC line-drawing character set. Any cutting
-of the byte stream into chunks gives the same bytes: what a chunk leaves unfinished is remembered.
+The emulator (the vt100 crate) knows neither ``CSI s`` / ``CSI u`` nor the DEC line-drawing character set, and may lose
+what follows a character that comes in two pieces. Any cutting of the byte stream into chunks gives the same picture:
+what a chunk leaves unfinished is remembered.
 
 Not supported: saving the character sets with ESC 7, single shifts, and national sets (they show as ASCII).
 """
@@ -11,7 +12,10 @@ from __future__ import annotations
 import re
 from typing import Final
 
-_UNFINISHED: Final = re.compile(rb"\x1b(?:\[!?|[\x20-\x2f]{0,8})\Z")
+_UNFINISHED: Final = re.compile(
+    rb"(?:\x1b(?:\[!?|[\x20-\x2f]{0,8})|[\xc2-\xdf]|[\xe0-\xef][\x80-\xbf]?|[\xf0-\xf4][\x80-\xbf]{0,2})\Z"
+)
+_LONGEST_UNFINISHED: Final = 9
 _CHARSET_SWITCH: Final = re.compile(rb"[\x0e\x0f]|\x1b[()]|\x1bc|\x1b\[!p")
 _PIECE: Final = re.compile(
     rb"(?P<shift>[\x0e\x0f])"
@@ -39,7 +43,7 @@ class Dialect:
     def translate(self, data: bytes) -> bytes:
         """The bytes to feed next; an unfinished sequence at the end waits for the next call."""
         data = self._held + data
-        unfinished = _UNFINISHED.search(data)
+        unfinished = _UNFINISHED.search(data, max(0, len(data) - _LONGEST_UNFINISHED))
         cut = unfinished.start() if unfinished else len(data)
         data, self._held = data[:cut], data[cut:]
         if self._drawing[self._slot] or _CHARSET_SWITCH.search(data):

@@ -4,9 +4,26 @@ from __future__ import annotations
 
 from typing import Final
 
-from vt100wasm import _Runtime
+import vt100wasm
+from wasmtime import Config, Engine, Module
 
 _NO_SCROLLBACK: Final = 0
+
+
+def _do_without_signals() -> None:
+    """Give vt100wasm an engine whose traps are errors and nothing else.
+
+    In its own engine a trap is a SIGILL, to be caught by a handler. Where somebody has set another handler since
+    (``faulthandler.enable()`` does), what a program prints could end the process.
+    """
+    config = Config()
+    config.signals_based_traps = False
+    vt100wasm._engine = Engine(config)
+    vt100wasm._module = Module.from_file(vt100wasm._engine, str(vt100wasm._WASM_PATH))
+
+
+# When imported, not when first needed: that may be in a fork, where the threads that compile the module are missing.
+_do_without_signals()
 
 
 class Emulator:
@@ -19,7 +36,7 @@ class Emulator:
 
     def __init__(self, rows: int, columns: int) -> None:
         self._columns = columns
-        self._runtime = _Runtime()
+        self._runtime = vt100wasm._Runtime()
         self._handle: int = self._runtime.create(rows, columns, _NO_SCROLLBACK)
 
     def process(self, data: bytes) -> None:

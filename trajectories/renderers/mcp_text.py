@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping
+from typing import Final
 
 from trajectories.errors import InputError
 from trajectories.model import JsonValue, canonical_json
 from trajectories.recording import SessionRecording, marked_turn
 
-RENDERER = "mcp-text@1"
+RENDERER: Final = "mcp-text@1"
 
 
 def replay_mcp(recording: SessionRecording) -> Iterator[tuple[int, str]]:

@@ -10,6 +10,8 @@ from wasmtime import Trap
 from trajectories.renderers.dialect import Dialect
 from trajectories.renderers.emulator import Emulator
 
+RENDERER: Final = "terminal-screen@1"
+
 _SLICE_BYTES: Final = 2**16
 _LARGEST: Final = 1000
 

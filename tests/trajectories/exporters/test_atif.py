@@ -1,0 +1,119 @@
+"""ATIF out and in again."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pyarrow as pa
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from tests.trajectories.importers import samples
+from tests.trajectories.importers.import_support import imported, written
+from tests.trajectories.store_support import BEGIN, header, observation
+from trajectories import Action, Dataset, Ending, ErrorKind, JournalWriter, Observation, Status, Turn, compact
+from trajectories.exporters import atif_document, export_atif
+from trajectories.exporters.stored import StoredTrajectory
+from trajectories.importers import import_trajectories
+from trajectories.rows import end_row, start_row, turn_row
+from trajectories.schemas import TRAJECTORIES, TURNS
+
+Pairs = list[tuple[Action, Observation]]
+RUN = "run-1"
+ENDING = Ending(status=Status.MAX_TURNS, ended_at=BEGIN, outcome={"reward": 1})
+_JSON = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.text(),
+    lambda inner: st.lists(inner) | st.dictionaries(st.text(), inner),
+    max_leaves=4,
+)
+_CALL = st.builds(
+    lambda name, arguments: {"name": name, "arguments": arguments}, st.text(), st.dictionaries(st.text(), _JSON) | _JSON
+)
+_KEYS = st.lists(
+    st.builds(lambda keys, s: {"keystrokes": keys, "duration": s}, st.text(), st.floats(0, 9) | st.integers(0, 9))
+)
+_ACTION = st.builds(Action.of, _CALL | _KEYS | _JSON, reasoning=st.none() | st.text(min_size=1)) | st.builds(
+    Action, st.text(), _JSON
+)
+_OBSERVATION = st.builds(
+    Observation,
+    text=st.text(),
+    renderer=st.just("terminal-screen@1"),
+    exit_code=st.none() | st.integers(-1, 255),
+    timed_out=st.booleans(),
+    truncated=st.booleans(),
+    bytes_total=st.integers(10**6, 10**9),
+    error_kind=st.none() | st.sampled_from(ErrorKind),
+    error=st.none() | st.text(min_size=1),
+    tree_status=st.none() | st.just("partial"),
+)
+
+
+def _turns(pairs: Pairs) -> list[Turn]:
+    return [
+        Turn(number=number, action=action, observation=seen, started_at=BEGIN, duration_s=0.5)
+        for number, (action, seen) in enumerate(pairs, 1)
+    ]
+
+
+def _recorded(folder: Path, pairs: Pairs) -> Dataset:
+    data = Dataset(folder)
+    with JournalWriter(data, header("t-1"), observation("$ ")) as journal:
+        for turn in _turns(pairs):
+            journal.append(turn)
+        journal.end(ENDING)
+    compact(data, RUN)
+    return data
+
+
+def _stored(pairs: Pairs) -> StoredTrajectory:
+    """The rows that the store would give, without a disk."""
+    row = start_row(header("t-1"), observation("$ ")) | end_row(ENDING) | {"num_turns": 0, "redactions_json": "{}"}
+    (stored,) = pa.RecordBatch.from_pylist([row], schema=TRAJECTORIES).to_pylist()
+    rows = [turn_row("t-1", turn, None) for turn in _turns(pairs)]
+    turns = pa.RecordBatch.from_pylist(rows, schema=TURNS).to_pylist()
+    return StoredTrajectory({**stored, "domain": "terminal", "run": RUN}, turns)
+
+
+@settings(max_examples=60, deadline=None)
+@given(pairs=st.lists(st.tuples(_ACTION, _OBSERVATION), max_size=3))
+def test_every_turn_comes_back_as_it_was(tmp_path_factory: pytest.TempPathFactory, pairs: Pairs) -> None:
+    path = written(tmp_path_factory.getbasetemp(), "round-trip.json", atif_document(_stored(pairs)))
+    (trajectory,) = imported("atif", path)
+    assert [(turn.action, turn.observation) for turn in trajectory.turns] == pairs
+    assert {(turn.started_at, turn.duration_s) for turn in trajectory.turns} <= {(BEGIN, 0.5)}
+
+
+def test_the_trajectory_comes_back_as_it_was(tmp_path: Path) -> None:
+    data = _recorded(tmp_path / "data", [(Action.keys(("ls\n", 0.5)), observation("$ ls"))])
+    assert export_atif(data, tmp_path / "out") == 1
+    (trajectory,) = imported("atif", tmp_path / "out")
+    original = header("t-1")
+    assert (trajectory.instruction, trajectory.prompt) == (original.instruction, original.prompt)
+    assert (trajectory.domain, trajectory.status, trajectory.outcome) == ("terminal", Status.MAX_TURNS, {"reward": 1})
+    assert not trajectory.loss.as_json()
+
+
+def test_an_import_that_is_exported_and_imported_has_the_same_turns(tmp_path: Path) -> None:
+    data = Dataset(tmp_path / "data")
+    import_trajectories(data, "atif", [written(tmp_path, "a.json", samples.ATIF)])
+    export_atif(data, tmp_path / "out")
+    (first,) = imported("atif", tmp_path / "a.json")
+    (second,) = imported("atif", tmp_path / "out")
+    assert [(turn.action, turn.observation) for turn in second.turns] == [
+        (turn.action, turn.observation) for turn in first.turns
+    ]
+
+
+def test_what_is_exported_is_strict_atif(tmp_path: Path) -> None:
+    data = _recorded(tmp_path / "data", [(Action.call("look", {"at": "it"}), observation("a wall"))])
+    export_atif(data, tmp_path / "out")
+    document = json.loads((tmp_path / "out" / "t-1.json").read_text())
+    assert document["schema_version"] == "ATIF-v1.7"
+    assert [step["step_id"] for step in document["steps"]] == [1, 2, 3]
+    assert document["steps"][2]["tool_calls"] == [
+        {"tool_call_id": "call-1-1", "function_name": "look", "arguments": {"at": "it"}}
+    ]
+    assert document["steps"][2]["observation"] == {"results": [{"content": "a wall", "source_call_id": "call-1-1"}]}

@@ -1,0 +1,153 @@
+"""Reading JSON of any layout and size."""
+
+from __future__ import annotations
+
+import gzip
+import io
+import json
+import tracemalloc
+from pathlib import Path
+
+import pytest
+import zstandard
+from hypothesis import given
+from hypothesis import strategies as st
+
+from trajectories.importers import Problem, UnreadableError
+from trajectories.importers import sources as sources_module
+from trajectories.importers.json_arrays import array_elements
+from trajectories.importers.sources import Layout, Row, read_rows
+
+_MEBIBYTE = 2**20
+
+
+def _rows(path: Path, content: str | bytes) -> list[Row | Problem]:
+    path.write_bytes(content if isinstance(content, bytes) else content.encode())
+    return list(read_rows(path))
+
+
+def _values(path: Path, content: str | bytes) -> list[object]:
+    rows = _rows(path, content)
+    assert not [row for row in rows if isinstance(row, Problem)]
+    return [row.value for row in rows if isinstance(row, Row)]
+
+
+@pytest.mark.parametrize(
+    ("content", "layout", "values"),
+    [
+        ('{"a": 1}\n{"a": 2}\n', Layout.LINES, [{"a": 1}, {"a": 2}]),
+        ("\n[1]\n\n[2]", Layout.LINES, [[1], [2]]),
+        ('[{"a": 1},\n {"a": 2}]', Layout.ARRAY, [{"a": 1}, {"a": 2}]),
+        ("[1, 2]\n", Layout.ARRAY, [1, 2]),
+        ('{"a": 1}', Layout.DOCUMENT, [{"a": 1}]),
+        ('{\n "a": 1\n}\n', Layout.DOCUMENT, [{"a": 1}]),
+        ("\ufeff[ ]", Layout.ARRAY, []),
+    ],
+)
+def test_the_layout_of_a_file_is_seen_in_it(tmp_path: Path, content: str, layout: Layout, values: list[object]) -> None:
+    rows = _rows(tmp_path / "a", content)
+    assert [row.value for row in rows if isinstance(row, Row)] == values
+    assert {row.layout for row in rows if isinstance(row, Row)} <= {layout}
+
+
+def test_a_broken_line_is_named_and_the_rest_is_read(tmp_path: Path) -> None:
+    first, broken, last = _rows(tmp_path / "a", b'{"a": 1}\n{"a": \xff}\n{"a": 3}\n')
+    assert isinstance(broken, Problem)
+    assert (broken.line, isinstance(first, Row), isinstance(last, Row)) == (2, True, True)
+
+
+def test_a_broken_first_line_does_not_lose_the_others(tmp_path: Path) -> None:
+    broken, whole = _rows(tmp_path / "a", '{"a": 1\n{"a": 2}\n')
+    assert isinstance(broken, Problem)
+    assert isinstance(whole, Row)
+
+
+def test_an_array_is_read_up_to_where_it_is_broken(tmp_path: Path) -> None:
+    *whole, broken = _rows(tmp_path / "a", '[{"a": 1}, {"a": 2}, {"a" 3}, {"a": 4}]')
+    assert [row.value for row in whole if isinstance(row, Row)] == [{"a": 1}, {"a": 2}]
+    assert isinstance(broken, Problem)
+    assert broken.line == 3
+
+
+def test_equal_rows_of_a_file_have_different_digests(tmp_path: Path) -> None:
+    rows = _rows(tmp_path / "a", "[1, 1]")
+    assert len({row.digest for row in rows if isinstance(row, Row)}) == 2
+
+
+def test_a_compressed_file_is_read_as_what_it_holds(tmp_path: Path) -> None:
+    assert _values(tmp_path / "a.jsonl.gz", gzip.compress(b"[1]\n[2]\n")) == [[1], [2]]
+    assert _values(tmp_path / "a.jsonl.zst", zstandard.compress(b"[1]\n[2]\n")) == [[1], [2]]
+
+
+@pytest.mark.parametrize(
+    ("content", "reason"),
+    [
+        (b"", "empty"),
+        (b"version https://git-lfs.github.com/spec/v1\noid sha256:0\n", "git lfs pull"),
+        (gzip.compress(b"[1]\n[2]\n")[:-9], "cannot be read"),
+        (b"nonsense", "not JSON"),
+    ],
+)
+def test_a_file_of_which_nothing_can_be_read_is_one_error(tmp_path: Path, content: bytes, reason: str) -> None:
+    name = "a.gz" if content.startswith(b"\x1f") else "a"
+    with pytest.raises(UnreadableError, match=reason):
+        _rows(tmp_path / name, content)
+
+
+def test_what_json_cannot_say_becomes_a_string(tmp_path: Path) -> None:
+    assert _values(tmp_path / "a", "[NaN, -Infinity, 1e999, 1e300]") == ["NaN", "-Infinity", "1e999", 1e300]
+
+
+def test_a_line_beyond_the_limit_is_refused_and_the_next_is_read(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(sources_module, "MAX_ROW_BYTES", 1000)
+    small, large, after = _rows(tmp_path / "a", f'{{"a": 1}}\n"{"x" * 5000}"\n{{"a": 2}}\n')
+    assert isinstance(large, Problem)
+    assert (isinstance(small, Row), isinstance(after, Row)) == (True, True)
+
+
+@given(st.lists(st.recursive(st.none() | st.integers() | st.text(), st.lists, max_leaves=5)), st.integers(1, 9))
+def test_an_array_has_the_same_elements_however_it_is_read(values: list[object], indent: int) -> None:
+    text = json.dumps(values, indent=indent, ensure_ascii=False).encode(errors="surrogatepass")
+    if b"\xed" in text:
+        return
+    assert list(array_elements(_Trickle(text), 2**20)) == values
+
+
+@pytest.mark.parametrize("between", [",\n", ","], ids=["an element a line", "one line"])
+def test_a_large_array_takes_the_memory_of_an_element(tmp_path: Path, between: str) -> None:
+    path = tmp_path / "large.json"
+    element = json.dumps({"text": "x" * 100_000})
+    with path.open("w") as file:
+        file.write("[" + between.join([element] * 400) + "]")
+    tracemalloc.start()
+    assert sum(1 for _ in read_rows(path)) == 400
+    _, peak = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert path.stat().st_size > 38 * _MEBIBYTE
+    assert peak < 12 * _MEBIBYTE
+
+
+@pytest.mark.parametrize(
+    ("content", "layout"),
+    [
+        (f'["{"x" * 2**20}"]\n["b"]\n', Layout.LINES),
+        (f'[{{"a": "{"x" * 2**20}"}},\n{{"b": 1}}]', Layout.ARRAY),
+        (f'{{"a": "{"x" * 2**20}"}}\n\n{{"b": 1}}', Layout.LINES),
+        (f'{{"a": "{"x" * 2**20}",\n"b": 1}}', Layout.DOCUMENT),
+    ],
+)
+def test_the_layout_of_a_file_is_seen_though_its_first_line_is_long(
+    tmp_path: Path, content: str, layout: Layout
+) -> None:
+    rows = _rows(tmp_path / "a", content)
+    assert len(rows) == (1 if layout is Layout.DOCUMENT else 2)
+    assert {row.layout for row in rows if isinstance(row, Row)} == {layout}
+
+
+class _Trickle(io.BytesIO):
+    """Gives three bytes at a time."""
+
+    def read(self, size: int | None = -1, /) -> bytes:
+        return super().read(3 if size else size)

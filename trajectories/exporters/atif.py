@@ -1,0 +1,138 @@
+"""ATIF 1.7, as Harbor's own model accepts it.
+
+What ATIF has no field for goes under ``extra.worldtape``, so that an import gives the same turns again. Raw events,
+screenshots and the hashes of states are not exported.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from datetime import datetime
+from pathlib import Path
+from typing import Final, cast
+
+from trajectories.dataset import Dataset
+from trajectories.exporters.stored import Row, StoredTrajectory, stored_trajectories
+from trajectories.files import written_whole
+from trajectories.importers.atif_steps import COMPLETE_CALL, EXPORTED, TERMINAL_CALL
+from trajectories.importers.base import NO_TIME
+from trajectories.importers.values import seconds
+from trajectories.model import JsonValue, canonical_json
+
+_VERSION: Final = "ATIF-v1.7"
+_PROMPT_PARTS: Final = (
+    "task_description",
+    "action_space",
+    "initial_state",
+    "demonstrations",
+    "simulation_instruction",
+)
+_KEPT_OF_TRAJECTORY: Final = ("domain", "sandbox", "status", "error", "licence", "source", "source_format")
+_KEPT_OF_TURN: Final = (
+    "duration_s",
+    "renderer",
+    "exit_code",
+    "timed_out",
+    "truncated",
+    "bytes_total",
+    "error_kind",
+    "error",
+    "tree_status",
+)
+
+_KEYS_CALLS: Final = (TERMINAL_CALL, COMPLETE_CALL)
+"""Names that mean keys, not calls."""
+
+_Json = dict[str, JsonValue]
+
+
+def export_atif(dataset: Dataset, folder: Path, *, run: str | None = None) -> int:
+    """Write a file ``TRAJECTORY.json`` for every committed trajectory (of one run), and return how many there are.
+
+    Raises ``StorageError`` where the disk is full or fails; a file is whole or not there.
+    """
+    count = 0
+    for trajectory in stored_trajectories(dataset, run=run):
+        with written_whole(folder / f"{trajectory.row['trajectory_id']}.json") as file:
+            file.write(json.dumps(atif_document(trajectory), ensure_ascii=False, indent=1).encode())
+        count += 1
+    return count
+
+
+def atif_document(trajectory: StoredTrajectory) -> _Json:
+    """A trajectory as an ATIF document."""
+    row = trajectory.row
+    system = row["task_description"]
+    steps: list[_Json] = [{"source": "system", "message": _text(system)}] if system else []
+    steps.append({"source": "user", "message": _text(row["instruction"])})
+    steps += [_step(turn) for turn in trajectory.turns]
+    kept: _Json = {name: _plain(row[name]) for name in _KEPT_OF_TRAJECTORY if row[name]}
+    kept["outcome"] = json.loads(_text(row["outcome_json"]))
+    kept["prompt"] = {name: _text(row[name]) for name in _PROMPT_PARTS}
+    return {
+        "schema_version": _VERSION,
+        "session_id": _text(row["run"]),
+        "trajectory_id": _text(row["trajectory_id"]),
+        "agent": _agent(row),
+        "steps": [{"step_id": number, **step} for number, step in enumerate(steps, 1)],
+        "extra": {EXPORTED: kept},
+    }
+
+
+def _agent(row: Row) -> _Json:
+    agent: _Json = {"name": _text(row["policy"]), "version": _text(row["collector_version"]) or "unknown"}
+    if row["model"]:
+        agent["model_name"] = _text(row["model"])
+    if tools := json.loads(_text(row["tools_json"])):
+        agent["tool_definitions"] = tools
+    return agent
+
+
+def _step(turn: Row) -> _Json:
+    payload: JsonValue = json.loads(_text(turn["action_json"]))
+    kept: _Json = {name: _plain(turn[name]) for name in _KEPT_OF_TURN if turn[name] is not None}
+    calls = _calls(payload, int(cast("int", turn["turn"]))) if turn["action"] == canonical_json(payload) else []
+    result: _Json = {"content": _text(turn["observation"])}
+    step: _Json = {"source": "agent", "message": ""}
+    if calls:
+        step["tool_calls"] = calls
+        if len(calls) == 1:
+            result["source_call_id"] = calls[0]["tool_call_id"]
+    else:
+        step["message"] = _text(turn["action"])
+        kept |= {"action": _text(turn["action"]), "payload": payload}
+    if turn["reasoning"]:
+        step["reasoning_content"] = _text(turn["reasoning"])
+    if turn["started_at"] != NO_TIME:
+        step["timestamp"] = cast("datetime", turn["started_at"]).isoformat()
+    return step | {"observation": {"results": [result]}, "extra": {EXPORTED: kept}}
+
+
+def _calls(payload: JsonValue, turn: int) -> list[_Json]:
+    """The action as tool calls; none where ATIF's cannot say it."""
+    match payload:
+        case {"name": str(name), "arguments": dict(arguments), **rest} if not rest and name not in _KEYS_CALLS:
+            calls = [(name, cast("Mapping[str, JsonValue]", arguments))]
+        case list(entries) if entries and all(_is_keys(entry) for entry in entries):
+            calls = [(TERMINAL_CALL, entry) for entry in cast("list[Mapping[str, JsonValue]]", entries)]
+        case _:
+            return []
+    return [
+        {"tool_call_id": f"call-{turn}-{number}", "function_name": name, "arguments": arguments}
+        for number, (name, arguments) in enumerate(calls, 1)
+    ]
+
+
+def _is_keys(entry: JsonValue) -> bool:
+    if not isinstance(entry, Mapping) or list(entry) != ["keystrokes", "duration"]:
+        return False
+    return isinstance(entry["keystrokes"], str) and seconds(entry["duration"]) is not None
+
+
+def _text(value: object) -> str:
+    return "" if value is None else str(value)
+
+
+def _plain(value: object) -> JsonValue:
+    return value if isinstance(value, str | int | float | bool | None) else str(value)

@@ -1,0 +1,204 @@
+"""From a plan to turns: the screen after each, and proof that each action was seen on it."""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from datetime import timedelta
+from itertools import zip_longest
+from typing import Final, overload
+
+from trajectories.importers.asciicast.entries import Plan, PlannedTurn
+from trajectories.importers.asciicast.reader import CastReader
+from trajectories.importers.base import NO_TIME
+from trajectories.model import Action, Observation, Turn
+from trajectories.recording import EventSpool, RawEvent
+from trajectories.renderers import Screen
+
+RENDERER: Final = "terminal-screen@1"
+_SPACE: Final = re.compile(r"\s+")
+_OUR_MARKER: Final = "turn "
+
+
+class CastTurns(Sequence[Turn]):
+    """The turns of a recording. Iterating reads the file again and gives each turn with its raw events.
+
+    The events of a turn are there until the next one is taken. A turn got by its number has none.
+    """
+
+    def __init__(self, reader: CastReader, plan: Plan, turns: Sequence[Turn]) -> None:
+        self._reader, self._plan, self._turns = reader, plan, turns
+
+    def __len__(self) -> int:
+        return len(self._turns)
+
+    @overload
+    def __getitem__(self, index: int) -> Turn: ...
+    @overload
+    def __getitem__(self, index: slice) -> Sequence[Turn]: ...
+    def __getitem__(self, index: int | slice) -> Turn | Sequence[Turn]:
+        return self._turns[index]
+
+    def __iter__(self) -> Iterator[Turn]:
+        begins = [planned.begin_event for planned in self._plan.turns]
+        events = _kept_events(self._reader, self._plan)
+        number, event = next(events, (0, None))
+        while event is not None and begins and number < begins[0]:
+            number, event = next(events, (0, None))
+        for turn, end in zip_longest(self._turns, begins[1:]):
+            spool = EventSpool()
+            while event is not None and (end is None or number < end):
+                spool.append(event)
+                number, event = next(events, (0, None))
+            yield replace(turn, observation=replace(turn.observation, raw=spool))
+            spool.close()
+
+
+@dataclass(slots=True)
+class PlayedCast:
+    """A recording that was played through: what was seen before the first turn, and the turns."""
+
+    initial: Observation
+    turns: CastTurns
+    num_unaligned: int = 0
+    """Turns from the first on whose action was not seen on the screen; they are left out."""
+
+
+def play(reader: CastReader, plan: Plan) -> PlayedCast:
+    """Show the recording on a screen and take a picture after each turn.
+
+    The plan is cut where an action was not on the screen as it was entered: what came after cannot be trusted.
+    """
+    player = _Player(reader)
+    try:
+        player.play(plan)
+    finally:
+        player.close()
+    num_planned = len(plan.turns)
+    del plan.turns[len(player.turns) :]
+    return PlayedCast(player.initial, CastTurns(reader, plan, player.turns), num_planned - len(player.turns))
+
+
+@dataclass(slots=True)
+class _OpenTurn:
+    """A turn while it is played."""
+
+    planned: PlannedTurn
+    began: float
+    durations: list[float] = field(default_factory=list)
+
+    def note(self, number: int, last_output: float) -> None:
+        """Entry after entry is answered by what was put out before the next one began."""
+        entries = self.planned.entries
+        while len(self.durations) + 1 < len(entries) and number >= entries[len(self.durations) + 1].begin_event:
+            self.end_entry(last_output)
+
+    def end_entry(self, last_output: float) -> None:
+        entered = self.planned.entries[len(self.durations)].enter_seconds
+        self.durations.append(round(max(0.0, last_output - entered), 3))
+
+    def action(self, last_output: float) -> Action:
+        entries = self.planned.entries
+        while len(self.durations) < len(entries):
+            self.end_entry(last_output)
+        return Action.keys(*((entry.keystrokes, took) for entry, took in zip(entries, self.durations, strict=True)))
+
+
+class _Player:
+    """A screen that is shown a recording, and takes pictures of it."""
+
+    def __init__(self, reader: CastReader) -> None:
+        self._reader = reader
+        self._screen = Screen(reader.header.rows, reader.header.columns)
+        self._num_bytes = 0
+        self._last_output = 0.0
+        self.turns: list[Turn] = []
+        self.initial = Observation(text="", renderer=RENDERER)
+
+    def close(self) -> None:
+        self._screen.close()
+
+    def play(self, plan: Plan) -> None:
+        before = EventSpool()
+        coming = list(reversed(plan.turns))
+        current: _OpenTurn | None = None
+        for number, event in _kept_events(self._reader, plan):
+            while coming and number >= coming[-1].begin_event:
+                self._end_turn(current, before)
+                current = _OpenTurn(coming.pop(), event.seconds)
+            if current is None:
+                before.append(event)
+            else:
+                current.note(number, self._last_output)
+            if current is None or number != current.planned.command.enter_event:
+                self._take(event)
+            elif not self._take_enter(event, current.planned.command.keystrokes):
+                plan.end_event = current.planned.begin_event
+                return
+        self._end_turn(current, before)
+
+    def _take(self, event: RawEvent) -> None:
+        """Show an event, as a replay does: one by one."""
+        if event.kind == "o":
+            data = event.data.encode()
+            self._last_output = event.seconds
+            self._num_bytes += len(data)
+            self._screen.feed(data)
+        elif event.kind == "r":
+            columns, rows = map(int, event.data.split("x"))
+            self._screen.resize(rows, columns)
+
+    def _take_enter(self, event: RawEvent, keystrokes: str) -> bool:
+        """Take the event that ends an entered line; whether the screen shows that line, before or after it."""
+        sought = _squashed(keystrokes.rstrip().rpartition("\n")[2])
+        seen = sought in _squashed(self._screen.text())
+        self._take(event)
+        return seen or sought in _squashed(self._screen.text())
+
+    def _end_turn(self, current: _OpenTurn | None, before: EventSpool) -> None:
+        """Take a picture, as the initial observation where there is no turn yet."""
+        text = self._screen.text()
+        began = current.began if current else 0.0
+        observation = Observation(
+            text=text,
+            renderer=RENDERER,
+            raw=None if current else before,
+            exit_code=current.planned.command.exit_code if current else None,
+            bytes_total=self._num_bytes,
+            state=hashlib.sha256(text.encode()).hexdigest()[:16],
+            settle_s=round(max(0.0, self._last_output - began), 6),
+        )
+        self._num_bytes = 0
+        if current is None:
+            self.initial = observation
+            return
+        state_before = self.turns[-1].observation.state if self.turns else self.initial.state
+        turn = Turn(
+            number=len(self.turns) + 1,
+            action=current.action(self._last_output),
+            observation=observation,
+            started_at=(self._reader.header.started_at or NO_TIME) + timedelta(seconds=began),
+            duration_s=observation.settle_s,
+            state_before=state_before,
+            is_noop=observation.state == state_before,
+        )
+        self.turns.append(turn)
+
+
+def _kept_events(reader: CastReader, plan: Plan) -> Iterator[tuple[int, RawEvent]]:
+    """The events that belong to the initial observation or a turn, with their numbers.
+
+    Left out are keys that are not to be kept, and markers of the recording that look like ours.
+    """
+    for number, event in enumerate(reader):
+        if plan.end_event is not None and number >= plan.end_event:
+            return
+        hidden = event.kind == "i" and any(begin <= number <= end for begin, end in plan.hidden)
+        if not hidden and not (event.kind == "m" and event.data.startswith(_OUR_MARKER)):
+            yield number, event
+
+
+def _squashed(text: str) -> str:
+    return _SPACE.sub("", text)

@@ -1,0 +1,153 @@
+"""ATIF 1.0 to 1.8 (Harbor), and the Agent Data Protocol's dialect of it."""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from typing import Final
+
+from trajectories.importers.atif_steps import EXPORTED, Steps
+from trajectories.importers.base import Imported, Problem, Result, UnreadableError, files_named
+from trajectories.importers.loss import LossReport
+from trajectories.importers.sources import Row, read_document, read_rows
+from trajectories.importers.tools import action_space, domain_of, tool_objects
+from trajectories.importers.values import Object, as_object, as_text, objects, plain, sub
+from trajectories.model import JsonValue, Status, SystemPrompt
+
+_files = files_named("*.json", "*.jsonl")
+_VERSION: Final = re.compile(r"ATIF-v1\.[0-8]")
+_CONTINUATION: Final = re.compile(r"\.cont-\d+(?=\.json$)")
+_USED: Final = {
+    "schema_version",
+    "session_id",
+    "trajectory_id",
+    "agent",
+    "steps",
+    "continued_trajectory_ref",
+    "subagent_trajectories",
+    "extra",
+}
+_AGENT_FIELDS: Final = {"name", "version", "model_name", "tool_definitions"}
+_MAX_DEPTH: Final = 20
+"""Of subagents in subagents."""
+
+
+def sources(folder: Path) -> Iterable[Path]:
+    """Every JSON file that is not the continuation of another."""
+    return [path for path in _files(folder) if path == _base(path) or not _base(path).exists()]
+
+
+def read(source: Path) -> Iterator[Result]:
+    """A trajectory a document, element or line, with what continues it; subagents that act are their own."""
+    for row in read_rows(source):
+        if isinstance(row, Problem):
+            yield row
+            continue
+        try:
+            yield from _trajectories(row)
+        except UnreadableError as error:
+            yield row.problem(str(error))
+
+
+def _base(path: Path) -> Path:
+    return path.with_name(_CONTINUATION.sub("", path.name))
+
+
+def _trajectories(row: Row) -> list[Imported]:
+    parts = [as_object(row.value, "the trajectory")]
+    loss = LossReport()
+    digest = hashlib.sha256(row.digest.encode())
+    for continuation in _continuations(parts[0], Path(row.file), loss):
+        parts.append(as_object(continuation.value, "the continuation"))
+        digest.update(continuation.digest.encode())
+    return _with_subagents(parts, digest.hexdigest(), row.place, loss, depth=0)
+
+
+def _continuations(document: Object, file: Path, loss: LossReport) -> Iterator[Row]:
+    """The files that go on where this one ends, each named by the one before and beside it."""
+    seen = {file.resolve()}
+    while reference := as_text(document.get("continued_trajectory_ref"), "continued_trajectory_ref"):
+        following = (file.parent / reference).resolve()
+        if following in seen:
+            raise UnreadableError("the trajectory continues itself", where=reference)
+        if not following.is_relative_to(file.parent.resolve()) or not following.is_file():
+            loss.skip("continuation whose file is not there")
+            return
+        seen.add(following)
+        row = read_document(following)
+        yield row
+        document = as_object(row.value, "the continuation")
+
+
+def _with_subagents(parts: list[Object], digest: str, place: str, loss: LossReport, *, depth: int) -> list[Imported]:
+    if depth > _MAX_DEPTH:
+        raise UnreadableError(f"subagents are nested more than {_MAX_DEPTH} deep")
+    main = _imported(parts, digest, place, loss)
+    found = [main]
+    inner = [subagent for part in parts for subagent in objects(part.get("subagent_trajectories"), "subagents")]
+    for number, subagent in enumerate(inner, 1):
+        name = f"subagent-{number}"
+        ours = _with_subagents([subagent], f"{digest}/{name}", f"{place}#{name}", LossReport(), depth=depth + 1)
+        main.loss.skip("subagent that does not act", int(not ours[0].turns))
+        found += [trajectory for trajectory in ours if trajectory.turns]
+    return found
+
+
+def _imported(parts: list[Object], digest: str, place: str, loss: LossReport) -> Imported:
+    document = parts[0]
+    agent = sub(document, "agent")
+    steps = Steps(loss, agent=plain(agent.get("name")))
+    for part in parts:
+        version = as_text(part.get("schema_version"), "schema_version")
+        if not _VERSION.fullmatch(version):
+            raise UnreadableError(f"the schema version {version!r} is none of ATIF-v1.0 to ATIF-v1.8")
+        loss.drop_fields("trajectory", part, _USED)
+        steps.read(objects(part.get("steps"), "steps"))
+    turns = steps.finish()
+    loss.drop_fields("agent", agent, _AGENT_FIELDS)
+    tools = tool_objects(agent.get("tool_definitions"), loss)
+    kept = sub(document, "extra", EXPORTED)
+    if not kept:
+        loss.infer("status")
+    return Imported(
+        domain=plain(kept.get("domain")) or domain_of(steps.tool_names, loss),
+        digest=digest,
+        source_id=plain(document.get("trajectory_id")) or plain(document.get("session_id")),
+        place=place,
+        instruction=steps.instruction,
+        turns=turns,
+        loss=loss,
+        started_at=steps.started_at,
+        status=_status(kept),
+        outcome=sub(kept, "outcome"),
+        error=plain(kept.get("error")) or None,
+        prompt=_prompt(kept, steps.system, tools),
+        tools=tools,
+        agent=plain(agent.get("name")),
+        model=plain(agent.get("model_name")) or None,
+        sandbox=plain(kept.get("sandbox")),
+        versions={name: version}
+        if (name := plain(agent.get("name"))) and (version := plain(agent.get("version")))
+        else {},
+    )
+
+
+def _versions(agent: Object) -> dict[str, str]:
+    name, version = plain(agent.get("name")), plain(agent.get("version"))
+    return {name: version} if name and version else {}
+
+
+def _status(kept: Object) -> Status:
+    named = plain(kept.get("status"))
+    return Status(named) if named in set(Status) else Status.COMPLETED
+
+
+def _prompt(kept: Object, system: str, tools: list[Object]) -> SystemPrompt:
+    """The parts as our own export kept them; else the agent's system prompt, and the tools."""
+    parts: dict[str, JsonValue] = dict(sub(kept, "prompt"))
+    names = ("task_description", "action_space", "initial_state", "demonstrations", "simulation_instruction")
+    if parts:
+        return SystemPrompt(**{name: plain(parts.get(name)) for name in names})
+    return SystemPrompt(task_description=system, action_space=action_space(tools))

@@ -1,0 +1,169 @@
+"""Claude Code's session files: a line a message, tool calls and their results as blocks of messages."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterator
+from datetime import datetime
+from pathlib import Path
+from typing import Final
+
+from trajectories.importers.base import Imported, Problem, Result, TurnList, UnreadableError, answer, files_named
+from trajectories.importers.loss import LossReport
+from trajectories.importers.pairing import Call, Pairing
+from trajectories.importers.sources import read_rows
+from trajectories.importers.values import Object, as_object, as_text, instant, objects, plain, shown
+from trajectories.model import Action, ErrorKind, JsonValue
+
+sources = files_named("*.jsonl")
+
+_NOT_SAID_BY_A_PERSON: Final = (
+    "<command-",
+    "<local-command-",
+    "<bash-",
+    "<system-reminder>",
+    "Caveat: The messages below",
+)
+_USED: Final = frozenset(
+    {"type", "timestamp", "sessionId", "uuid", "message", "isSidechain", "isMeta", "version"}
+    | {"parentUuid", "userType", "requestId"}
+)
+
+
+def read(source: Path) -> Iterator[Result]:
+    """The one trajectory that a session is. Lines that cannot be read are problems, and the rest counts."""
+    session = _Session()
+    digest = hashlib.sha256()
+    for row in read_rows(source):
+        if isinstance(row, Problem):
+            yield row
+            continue
+        digest.update(row.digest.encode())
+        try:
+            session.add(as_object(row.value, "a line"))
+        except UnreadableError as error:
+            yield row.problem(error.what)
+    if session.num_messages:
+        yield session.imported(source, digest.hexdigest())
+
+
+class _Session:
+    """Reads lines in their order."""
+
+    def __init__(self) -> None:
+        self.num_messages = 0
+        self._loss = LossReport()
+        self._turns = TurnList(self._loss)
+        self._pairing = Pairing(self._turns, self._loss)
+        self._seen: set[str] = set()
+        self._instruction = self._session_id = ""
+        self._model: str | None = None
+        self._version = ""
+        self._started_at: datetime | None = None
+        self._said: list[str] = []
+        """What the agent has said since its last call: the reasons of the next one."""
+
+    def add(self, line: Object) -> None:
+        """Raises ``UnreadableError`` for what is no line of a session."""
+        kind = as_text(line.get("type"), "the type of a line")
+        if kind not in ("user", "assistant"):
+            if not kind:
+                raise UnreadableError("the line has no type")
+            self._loss.skip(f"line of the type {kind}")
+            return
+        message = as_object(line.get("message"), "the message of a line")
+        content = message.get("content")
+        if content is None:
+            raise UnreadableError("a message has no content")
+        blocks: list[Object] = [{"type": "text", "text": content}]
+        if not isinstance(content, str):
+            blocks = objects(content, "the content of a message")
+        if self._is_passed_over(line):
+            return
+        self._note(line, message)
+        time = instant(line.get("timestamp"))
+        if kind == "assistant":
+            self._agent(blocks, time)
+        else:
+            self._user(blocks, time, is_meta=line.get("isMeta") is True)
+
+    def imported(self, source: Path, digest: str) -> Imported:
+        self._pairing.finish()
+        self._loss.infer("domain")
+        self._loss.infer("status")
+        return Imported(
+            domain="swe",
+            digest=digest,
+            source_id=self._session_id or source.stem,
+            place=str(source),
+            instruction=self._instruction,
+            turns=self._turns.turns,
+            loss=self._loss,
+            started_at=self._started_at,
+            agent="Claude Code",
+            model=self._model,
+            versions={"Claude Code": self._version} if self._version else {},
+        )
+
+    def _is_passed_over(self, line: Object) -> bool:
+        """A line that was there before (a resumed session repeats them), or is a subagent's."""
+        uuid = plain(line.get("uuid"))
+        repeated, sidechain = uuid in self._seen, line.get("isSidechain") is True
+        self._loss.skip("line repeated", int(repeated))
+        self._loss.skip("line of a subagent", int(sidechain and not repeated))
+        self._seen |= {uuid} - {""}
+        return repeated or sidechain
+
+    def _note(self, line: Object, message: Object) -> None:
+        self.num_messages += 1
+        self._loss.drop_fields("line", line, _USED)
+        self._session_id = self._session_id or plain(line.get("sessionId"))
+        self._version = self._version or plain(line.get("version"))
+        self._model = self._model or plain(message.get("model")) or None
+        self._started_at = self._started_at or instant(line.get("timestamp"))
+
+    def _agent(self, blocks: list[Object], time: datetime | None) -> None:
+        calls: list[Call] = []
+        for block in blocks:
+            kind = plain(block.get("type"))
+            if kind in ("text", "thinking"):
+                self._said.append(shown(block.get(kind)))
+            elif kind == "tool_use":
+                name = as_text(block.get("name"), "the name of a call")
+                reasoning = "\n".join(filter(None, self._said)) or None
+                self._said.clear()
+                action = Action.of({"name": name, "arguments": block.get("input")}, reasoning=reasoning)
+                calls.append(Call(plain(block.get("id")), action, time))
+            else:
+                self._loss.skip(f"block of the type {kind}")
+        self._pairing.call(calls)
+        self._loss.skip("agent message without a call", int(not calls))
+
+    def _user(self, blocks: list[Object], time: datetime | None, *, is_meta: bool) -> None:
+        for block in blocks:
+            kind = plain(block.get("type"))
+            if kind == "tool_result":
+                text, failed = self._text(block.get("content")), block.get("is_error") is True
+                observation = answer(
+                    text, error_kind=ErrorKind.TOOL if failed else None, error=text if failed else None
+                )
+                self._pairing.answer(plain(block.get("tool_use_id")), observation, time)
+            elif kind != "text":
+                self._loss.drop("content that is no text")
+            else:
+                self._person(shown(block.get("text")), is_meta=is_meta)
+
+    def _person(self, text: str, *, is_meta: bool) -> None:
+        if is_meta or text.startswith(_NOT_SAID_BY_A_PERSON):
+            self._loss.skip("message of the harness")
+        elif self._instruction:
+            self._loss.skip("user message after the first")
+        else:
+            self._instruction = text
+
+    def _text(self, content: JsonValue) -> str:
+        if not isinstance(content, list):
+            return shown(content)
+        texts = [block.get("text") for block in objects(content, "the content of a result")]
+        self._loss.drop("content that is no text", sum(not isinstance(text, str) for text in texts))
+        return "\n".join(text for text in texts if isinstance(text, str))

@@ -1,0 +1,96 @@
+"""Codex's rollout files: a line an item of the Responses API, among lines about the session."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Final
+
+from trajectories.importers.base import Imported, Problem, Result, UnreadableError, files_named
+from trajectories.importers.responses import Items
+from trajectories.importers.sources import read_rows
+from trajectories.importers.values import Object, as_object, as_text, instant, objects, plain, shown, sub
+from trajectories.model import SystemPrompt
+
+sources = files_named("rollout-*.jsonl", "*.jsonl")
+
+_NOT_SAID_BY_A_PERSON: Final = ("<environment_context>", "<user_instructions>", "# AGENTS.md")
+
+
+def read(source: Path) -> Iterator[Result]:
+    """The one trajectory that a rollout is. Lines that cannot be read are problems, and the rest counts."""
+    rollout = _Rollout()
+    digest = hashlib.sha256()
+    for row in read_rows(source):
+        if isinstance(row, Problem):
+            yield row
+            continue
+        digest.update(row.digest.encode())
+        try:
+            rollout.add(as_object(row.value, "a line"))
+        except UnreadableError as error:
+            yield row.problem(error.what)
+    if rollout.num_items:
+        yield rollout.imported(source, digest.hexdigest())
+
+
+class _Rollout:
+    """Reads lines in their order."""
+
+    def __init__(self) -> None:
+        self.num_items = 0
+        self._items = Items()
+        self._meta: Object = {}
+        self._model = ""
+
+    def add(self, line: Object) -> None:
+        """Raises ``UnreadableError`` for what is no line of a rollout."""
+        kind = as_text(line.get("type"), "the type of a line")
+        if not kind:
+            raise UnreadableError("the line has no type")
+        payload = sub(line, "payload")
+        if kind == "session_meta":
+            self._meta = payload
+        elif kind == "turn_context":
+            self._model = self._model or plain(payload.get("model"))
+        elif kind == "response_item":
+            self._item(payload, line)
+        elif "payload" in line:
+            self._items.loss.skip(f"line of the type {kind}")
+        else:
+            # Rollouts of 2025's first half have the items without an envelope.
+            self._item(line, line)
+
+    def imported(self, source: Path, digest: str) -> Imported:
+        turns, items = self._items.finish(), self._items
+        items.loss.infer("domain")
+        items.loss.infer("status")
+        instructions = shown(self._meta.get("instructions") or self._meta.get("base_instructions"))
+        return Imported(
+            domain="swe",
+            digest=digest,
+            source_id=plain(self._meta.get("id")) or source.stem,
+            place=str(source),
+            instruction=items.instruction,
+            turns=turns,
+            loss=items.loss,
+            started_at=instant(self._meta.get("timestamp")),
+            prompt=SystemPrompt(task_description=instructions or items.system),
+            agent="Codex",
+            model=self._model or None,
+            versions={"codex": version} if (version := plain(self._meta.get("cli_version"))) else {},
+        )
+
+    def _item(self, item: Object, line: Object) -> None:
+        self.num_items += 1
+        if item.get("role") == "user" and _is_of_the_harness(item):
+            self._items.loss.skip("message of the harness")
+        else:
+            self._items.add(item, line.get("timestamp"))
+
+
+def _is_of_the_harness(item: Object) -> bool:
+    content = item.get("content")
+    first = objects(content, "the content of a message")[0].get("text") if isinstance(content, list) and content else ""
+    return plain(first).startswith(_NOT_SAID_BY_A_PERSON)

@@ -1,0 +1,170 @@
+"""OpenHands' event stream up to version 0: lists of events, or the rows of an evaluation with their history."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from datetime import datetime
+from pathlib import Path
+from typing import Final
+
+from trajectories.importers.base import (
+    Imported,
+    NoTrajectory,
+    Problem,
+    Result,
+    TurnList,
+    UnreadableError,
+    answer,
+    files_named,
+)
+from trajectories.importers.loss import LossReport
+from trajectories.importers.pairing import Call, Pairing
+from trajectories.importers.sources import Layout, Row, built, read_document, read_rows
+from trajectories.importers.tools import domain_of
+from trajectories.importers.values import Object, as_list, as_object, as_text, instant, int32, plain, shown, sub
+from trajectories.model import Action, ErrorKind, JsonValue, Observation, SystemPrompt
+
+sources = files_named("*.json", "*.jsonl")
+
+_NO_ACTION: Final = frozenset(
+    {"message", "finish", "null", "recall", "system", "change_agent_state", "think", "reject", "delegate"}
+    | {"condensation", "condensation_request", "task_tracking", "add_task", "modify_task", "pause", "resume", "start"}
+)
+"""Actions that never reach an environment."""
+_NO_ANSWER: Final = frozenset(
+    {"agent_state_changed", "null", "recall", "think", "condense", "delegate", "user_rejected"}
+)
+_HARNESS_FIELDS: Final = frozenset(
+    {"thought", "impl_source", "translated_ipython_code", "blocking", "hidden", "confirmation_state", "is_confirmed"}
+    | {"keep_prompt", "action_risk", "security_risk", "kernel_init_code", "cwd", "include_extra", "is_static"}
+)
+"""Arguments that are the harness's own, not the agent's."""
+_EVENT_FIELDS: Final = frozenset({"id", "timestamp", "source", "message", "cause", "action", "observation", "args"})
+_ROW_FIELDS: Final = frozenset({"history", "instruction", "instance_id", "success", "error", "git_patch"})
+
+
+def read(source: Path) -> Iterator[Result]:
+    """A file that is a list of events is one trajectory; else every row that has a history is."""
+    for row in read_rows(source):
+        if isinstance(row, Problem):
+            yield row
+        elif row.layout is Layout.ARRAY and _is_event(row.value):
+            # The whole array is one stream: read again, as such.
+            yield built(read_document(source), _imported)
+            return
+        else:
+            yield built(row, _imported)
+
+
+def _is_event(value: JsonValue) -> bool:
+    return isinstance(value, Mapping) and ("action" in value or "observation" in value)
+
+
+def _imported(row: Row) -> Imported | NoTrajectory:
+    fields: Object = {"history": row.value} if isinstance(row.value, list) else as_object(row.value, "the row")
+    if "history" not in fields:
+        raise UnreadableError("the row has no history of events")
+    stream = _Stream()
+    stream.loss.drop_fields("row", fields, _ROW_FIELDS)
+    for event in _events(fields.get("history")):
+        stream.add(event)
+    stream.pairing.finish()
+    outcome = {name: fields[name] for name in ("success", "git_patch") if fields.get(name) is not None}
+    if not outcome:
+        stream.loss.infer("status")
+    return Imported(
+        domain=domain_of(stream.kinds, stream.loss) if stream.kinds else "swe",
+        digest=row.digest,
+        source_id=plain(fields.get("instance_id")) or Path(row.file).stem,
+        place=row.place,
+        instruction=plain(fields.get("instruction")) or stream.instruction,
+        turns=stream.turns.turns,
+        loss=stream.loss,
+        started_at=stream.started_at,
+        outcome=outcome,
+        error=shown(fields.get("error")) or None,
+        prompt=SystemPrompt(task_description=stream.system),
+        agent="OpenHands",
+        model=stream.model,
+    )
+
+
+def _events(history: JsonValue) -> Iterator[Object]:
+    """The events; older evaluations have pairs of an action and its observation instead."""
+    for event in as_list(history, "the history"):
+        if isinstance(event, list):
+            yield from (as_object(part, "an event") for part in event)
+        else:
+            yield as_object(event, "an event")
+
+
+class _Stream:
+    """Reads events in their order."""
+
+    def __init__(self) -> None:
+        self.loss = LossReport()
+        self.turns = TurnList(self.loss)
+        self.pairing = Pairing(self.turns, self.loss)
+        self.instruction = self.system = ""
+        self.kinds: list[str] = []
+        self.model: str | None = None
+        self.started_at: datetime | None = None
+
+    def add(self, event: Object) -> None:
+        self.started_at = self.started_at or _time(event)
+        self.model = self.model or plain(sub(event, "tool_call_metadata", "model_response").get("model")) or None
+        if event.get("action") is not None:
+            self._action(as_text(event.get("action"), "an action"), event)
+        elif event.get("observation") is not None:
+            self._observation(as_text(event.get("observation"), "an observation"), event)
+        else:
+            raise UnreadableError("an event is neither an action nor an observation")
+
+    def _action(self, kind: str, event: Object) -> None:
+        # Events before version 0.9 have their arguments beside the kind.
+        given = event.get("args")
+        given = as_object(given, "args") if given is not None else _without(event, _EVENT_FIELDS)
+        if kind == "message" and event.get("source", "user") == "user" and not self.instruction:
+            self.instruction = shown(given.get("content"))
+        elif kind == "system" and not self.system:
+            self.system = shown(given.get("content"))
+        elif kind in _NO_ACTION:
+            self.loss.skip(f"{kind} of the {plain(event.get('source')) or 'agent'}")
+        else:
+            self.kinds.append(kind)
+            self.loss.drop_fields("args", given, given.keys() - _HARNESS_FIELDS | {"thought"})
+            arguments = {name: value for name, value in given.items() if name not in _HARNESS_FIELDS}
+            reasoning = plain(given.get("thought")) or None
+            action = Action.of({"name": kind, "arguments": arguments}, reasoning=reasoning)
+            self.pairing.call([Call(plain(event.get("id")), action, _time(event))])
+
+    def _observation(self, kind: str, event: Object) -> None:
+        if kind in _NO_ANSWER:
+            self.loss.skip(f"{kind} of the harness")
+        else:
+            self.pairing.answer(_cause(event), _answer(kind, event), _time(event))
+
+
+def _cause(event: Object) -> str:
+    return plain(event.get("cause"))
+
+
+def _answer(kind: str, event: Object) -> Observation:
+    extras = sub(event, "extras")
+    codes = (sub(extras, "metadata").get("exit_code"), extras.get("exit_code"), event.get("exit_code"))
+    text = as_text(event.get("content"), "the content of an observation")
+    is_error = kind == "error"
+    return answer(
+        text,
+        exit_code=next((code for code in map(int32, codes) if code is not None), None),
+        error_kind=ErrorKind.AGENT if is_error else None,
+        error=text if is_error else None,
+    )
+
+
+def _time(event: Object) -> datetime | None:
+    return instant(event.get("timestamp"))
+
+
+def _without(event: Object, names: frozenset[str]) -> Object:
+    return {name: value for name, value in event.items() if name not in names}

@@ -1,0 +1,71 @@
+"""Joining calls to their answers: by id where the ids agree, by order where they cannot, and never by guess."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+
+from trajectories.importers.base import TurnList
+from trajectories.importers.loss import LossReport
+from trajectories.model import Action, Observation
+
+
+@dataclass(frozen=True, slots=True)
+class Call:
+    """An action that waits for its answer; ``call_id`` may be empty, and need not be the only one of its name."""
+
+    call_id: str
+    action: Action
+    started_at: datetime | None = None
+
+
+class Pairing:
+    """Makes turns of calls and answers in the order of the answers.
+
+    An answer goes to the open call of its id: in the latest message that has one, there the first. Where no open call
+    has its id, it goes to the first open call of the latest message, if it has no id itself or ``by_order`` says that
+    the ids of this source do not agree.
+    """
+
+    def __init__(self, turns: TurnList, loss: LossReport, *, by_order: bool = False) -> None:
+        self._turns, self._loss, self._by_order = turns, loss, by_order
+        self._open: list[list[Call]] = []
+
+    def call(self, calls: Sequence[Call]) -> None:
+        """The calls of one message."""
+        if calls:
+            self._open.append(list(calls))
+
+    def answer(self, call_id: str, observation: Observation, ended_at: datetime | None = None) -> None:
+        call = self._take_by_id(call_id) if call_id else None
+        if call is None and (not call_id or self._by_order):
+            call = self._take_by_order()
+        if call is None:
+            self._loss.skip("observation without its action")
+            return
+        self._turns.add(call.action, observation, started_at=call.started_at, ended_at=ended_at)
+
+    def finish(self) -> None:
+        """Note the calls that nothing answered: without an answer there is no turn."""
+        self._loss.skip("action without an observation", sum(map(len, self._open)))
+        self._open.clear()
+
+    def _take_by_id(self, call_id: str) -> Call | None:
+        for calls in reversed(self._open):
+            for call in calls:
+                if call.call_id == call_id:
+                    return self._take(calls, call)
+        return None
+
+    def _take_by_order(self) -> Call | None:
+        if not self._open:
+            return None
+        self._loss.infer("answer joined to its call by order")
+        return self._take(self._open[-1], self._open[-1][0])
+
+    def _take(self, calls: list[Call], call: Call) -> Call:
+        calls.remove(call)
+        if not calls:
+            self._open = [others for others in self._open if others]
+        return call

@@ -1,0 +1,135 @@
+"""Items of OpenAI's Responses API: function calls and their outputs, joined by call id."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Final
+
+from trajectories.importers.base import Imported, NoTrajectory, Result, TurnList, UnreadableError, answer, files_named
+from trajectories.importers.loss import LossReport
+from trajectories.importers.pairing import Call, Pairing
+from trajectories.importers.sources import Row, each_row
+from trajectories.importers.tools import action_space, domain_of, tool_objects
+from trajectories.importers.values import Object, arguments, as_object, as_text, instant, objects, plain, shown, sub
+from trajectories.model import Action, JsonValue, Status, SystemPrompt, Turn
+
+sources = files_named("*.jsonl", "*.json")
+
+_CALLS: Final = {"function_call", "custom_tool_call", "tool_search_call"}
+_OUTPUTS: Final = {"function_call_output", "custom_tool_call_output", "tool_search_output"}
+_STATUSES: Final[Mapping[str, Status]] = {"failed": Status.FAILED, "incomplete": Status.MAX_TURNS}
+_USED: Final = {"responses_create_params", "response", "reward", "id"}
+_PARAMETERS: Final = {"input", "tools", "instructions", "model"}
+
+
+def read(source: Path) -> Iterator[Result]:
+    """A row is ``{"responses_create_params", "response"}`` or a response by itself."""
+    return each_row(source, _imported)
+
+
+@dataclass
+class Items:
+    """Reads items in their order; the results are what an imported trajectory is made of."""
+
+    loss: LossReport = field(default_factory=LossReport)
+    system: str = ""
+    instruction: str = ""
+    tool_names: list[str] = field(default_factory=list)
+
+    def __post_init__(self) -> None:
+        self._turns = TurnList(self.loss)
+        self._pairing = Pairing(self._turns, self.loss)
+        self._reasoning: list[str] = []
+
+    def add(self, item: Object, time: JsonValue = None) -> None:
+        """Raises ``UnreadableError`` where the item is not what its type says."""
+        kind = plain(item.get("type")) or "message"
+        if kind in _CALLS:
+            self._call(kind, item, time)
+        elif kind in _OUTPUTS:
+            content = item.get("output", item.get("tools"))
+            self._pairing.answer(plain(item.get("call_id")), answer(_text(content, self.loss)), instant(time))
+        elif kind == "message":
+            self._message(item)
+        elif kind == "reasoning":
+            self._reasoning.append(_text(item.get("summary"), self.loss))
+        else:
+            self.loss.skip(f"item of the type {kind}")
+
+    def finish(self) -> Sequence[Turn]:
+        self._pairing.finish()
+        return self._turns.turns
+
+    def _call(self, kind: str, item: Object, time: JsonValue) -> None:
+        name = as_text(item.get("name"), "the name of a call") or kind.removesuffix("_call")
+        given = item.get("input") if "input" in item else arguments(item.get("arguments"))
+        if isinstance(given, str) and kind == "function_call":
+            self.loss.infer("arguments that are no JSON kept as a string")
+        self.tool_names.append(name)
+        reasoning = "\n".join(filter(None, self._reasoning)) or None
+        self._reasoning.clear()
+        action = Action.of({"name": name, "arguments": given}, reasoning=reasoning)
+        self._pairing.call([Call(plain(item.get("call_id")), action, instant(time))])
+
+    def _message(self, item: Object) -> None:
+        role, text = plain(item.get("role")), _text(item.get("content"), self.loss)
+        if role == "assistant":
+            self._reasoning.append(text)
+            self.loss.skip("agent message")
+        elif role in ("system", "developer") and not self.system:
+            self.system = text
+        elif role == "user" and not self.instruction:
+            self.instruction = text
+        else:
+            self.loss.skip(f"{role or 'nameless'} message after the first")
+
+
+def _imported(row: Row) -> Imported | NoTrajectory:
+    fields = as_object(row.value, "the row")
+    if sub(fields, "verifier_metadata").get("osworld_steps") is not None:
+        raise UnreadableError("no observation of any kind was kept in this rollout, so there is nothing to predict")
+    response = sub(fields, "response") or fields
+    if "output" not in response:
+        raise UnreadableError("the row has no response with an output")
+    parameters = sub(fields, "responses_create_params")
+    items = Items()
+    items.loss.drop_fields("row", fields, _USED if "response" in fields else fields.keys())
+    items.loss.drop_fields("parameters", parameters, _PARAMETERS)
+    given = parameters.get("input")
+    for item in [{"role": "user", "content": given}] if isinstance(given, str) else objects(given, "the input"):
+        items.add(item)
+    for item in objects(response.get("output"), "the output"):
+        items.add(item)
+    turns = items.finish()
+    tools = tool_objects(parameters.get("tools") or response.get("tools"), items.loss)
+    error = response.get("error")
+    return Imported(
+        domain=domain_of(items.tool_names, items.loss),
+        digest=row.digest,
+        source_id=plain(response.get("id")),
+        place=row.place,
+        instruction=items.instruction,
+        turns=turns,
+        loss=items.loss,
+        started_at=instant(response.get("created_at")),
+        status=_STATUSES.get(plain(response.get("status")), Status.COMPLETED),
+        outcome={"reward": fields["reward"]} if "reward" in fields else {},
+        error=shown(error) or None,
+        prompt=SystemPrompt(
+            task_description=plain(parameters.get("instructions")) or items.system, action_space=action_space(tools)
+        ),
+        tools=tools,
+        model=plain(response.get("model")) or None,
+    )
+
+
+def _text(content: JsonValue, loss: LossReport) -> str:
+    """The text of a content: a string, parts with a text each, or anything else as JSON."""
+    if not isinstance(content, list):
+        return shown(content)
+    if not all(isinstance(part, Mapping) and str(part.get("type", "")).endswith("text") for part in content):
+        loss.infer("content that is no text shown as JSON")
+        return shown(content)
+    return "\n".join(shown(part.get("text")) for part in content if isinstance(part, Mapping))

@@ -1,0 +1,205 @@
+"""Reading JSON that others wrote: files of lines, arrays and single documents, one row in memory at a time."""
+
+from __future__ import annotations
+
+import hashlib
+import io
+import zlib
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from enum import StrEnum
+from pathlib import Path
+from typing import BinaryIO, Final
+
+import fsspec
+
+from trajectories.importers.base import Imported, NoTrajectory, Problem, Result, UnreadableError
+from trajectories.importers.json_arrays import array_elements
+from trajectories.importers.json_text import parse
+from trajectories.model import JsonValue, canonical_json
+
+MAX_ROW_BYTES: Final = 256 * 2**20
+"""A row, or a document that is one trajectory, is read whole; beyond this size it is refused."""
+_SNIFFED_BYTES: Final = 4096
+_SNIFFED_LINE_BYTES: Final = 2**20
+_BEFORE_JSON: Final = b"\xef\xbb\xbf \t\r\n"
+_POINTERS: Final = {b"version https://git-lfs": "git lfs pull", b"/annex/objects/": "git annex get"}
+
+
+class Layout(StrEnum):
+    """How a JSON file holds its rows."""
+
+    LINES = "lines"
+    ARRAY = "array"
+    DOCUMENT = "document"
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """One JSON value of a source; ``number`` counts lines or elements from 1, and is None for a whole document."""
+
+    file: str
+    number: int | None
+    layout: Layout
+    value: JsonValue
+    digest: str
+
+    @property
+    def place(self) -> str:
+        return self.file if self.number is None else f"{self.file}:{self.number}"
+
+    def problem(self, reason: str) -> Problem:
+        return Problem(self.file, self.number, reason)
+
+
+def read_rows(path: Path) -> Iterator[Row | Problem]:
+    """The JSON values of a file, in order: of its lines, of the array it is, or the one document it is.
+
+    Compressed files are read as what they hold. The digest covers the value and its number, so equal rows of a file
+    differ in it.
+
+    Raises ``UnreadableError`` where nothing can be read.
+    """
+    with opened(path) as file:
+        layout = _layout(file)
+    with opened(path) as file:  # again and not rewound: a zstd stream cannot go back
+        if layout is Layout.LINES:
+            yield from _lines(path, file)
+        elif layout is Layout.ARRAY:
+            yield from _elements(path, file)
+        else:
+            yield _document(path, file)
+
+
+def each_row(path: Path, build: Callable[[Row], Imported | NoTrajectory]) -> Iterator[Result]:
+    """What ``build`` makes of each row of a file; a row that it refuses is a problem, and the rest goes on."""
+    for row in read_rows(path):
+        yield row if isinstance(row, Problem) else built(row, build)
+
+
+def built(row: Row, build: Callable[[Row], Imported | NoTrajectory]) -> Result:
+    """What ``build`` makes of a row, or why it makes nothing of it."""
+    try:
+        return build(row)
+    except UnreadableError as error:
+        return row.problem(str(error))
+    except RecursionError:
+        return row.problem("it is nested too deep")
+
+
+def read_document(path: Path) -> Row:
+    """The one JSON value that a file is."""
+    with opened(path) as file:
+        return _document(path, file)
+
+
+@contextmanager
+def opened(path: Path | str) -> Iterator[BinaryIO]:
+    """A file, or any URL that fsspec opens, to read, unpacked.
+
+    Raises ``UnreadableError`` where it is missing, empty, a pointer, or damaged.
+    """
+    try:
+        packed = fsspec.open(str(path), "rb", compression="infer")
+        with packed.open() as file:
+            head = file.read(_SNIFFED_BYTES)
+        _refuse_pointer(path, head)
+        if not head.strip():
+            raise UnreadableError("the file is empty", where=str(path))
+        with packed.open() as file:
+            yield io.BufferedReader(file)  # not every decompressor reads by lines
+    except FileNotFoundError as error:
+        raise UnreadableError("there is no such file", where=str(path), mend="check the path") from error
+    except (OSError, EOFError, zlib.error) as error:
+        raise UnreadableError(f"the file cannot be read: {error}", where=str(path)) from error
+
+
+def _refuse_pointer(path: Path | str, head: bytes) -> None:
+    for beginning, command in _POINTERS.items():
+        if head.startswith(beginning):
+            raise UnreadableError(
+                "a Git pointer stands in the place of the data", where=str(path), mend=f"run: {command}"
+            )
+
+
+def _layout(file: BinaryIO) -> Layout:
+    """Lines where the first line that is not blank is a JSON value and something follows it."""
+    line = _line_with_something(file)
+    begins_array = line.lstrip(_BEFORE_JSON).startswith(b"[")
+    whole = Layout.ARRAY if begins_array else Layout.DOCUMENT
+    if len(line) == _SNIFFED_LINE_BYTES and not line.endswith(b"\n"):
+        # Too long to be parsed for this alone.
+        return Layout.LINES if _next_line_begins_alike(file, line) else whole
+    try:
+        parse(line)
+    except ValueError:
+        return Layout.LINES if not begins_array and _looks_like_lines(file) else whole
+    return Layout.LINES if _line_with_something(file) else whole
+
+
+def _line_with_something(file: BinaryIO) -> bytes:
+    """The next line that is not blank, or its beginning; empty at the end of the file."""
+    while (line := file.readline(_SNIFFED_LINE_BYTES)) and not line.strip():
+        pass
+    return line
+
+
+def _next_line_begins_alike(file: BinaryIO, line: bytes) -> bool:
+    while (rest := file.readline(_SNIFFED_LINE_BYTES)) and not rest.endswith(b"\n"):
+        pass
+    following = _line_with_something(file)
+    return bool(following) and following.lstrip()[:1] == line.lstrip(_BEFORE_JSON)[:1]
+
+
+def _looks_like_lines(file: BinaryIO) -> bool:
+    """Whether the line after a broken one is a JSON object or array of its own, as no line of one document is."""
+    line = file.readline(_SNIFFED_LINE_BYTES)
+    try:
+        return isinstance(parse(line), dict | list) and len(line.strip()) > len("[]")
+    except ValueError:
+        return False
+
+
+def _lines(path: Path, file: BinaryIO) -> Iterator[Row | Problem]:
+    number = 0
+    while line := file.readline(MAX_ROW_BYTES):
+        number += 1
+        if len(line) == MAX_ROW_BYTES and not line.endswith(b"\n"):
+            while (rest := file.readline(MAX_ROW_BYTES)) and not rest.endswith(b"\n"):
+                pass
+            yield Problem(str(path), number, f"the line is longer than {MAX_ROW_BYTES >> 20} MiB")
+        elif line.strip():
+            try:
+                value = parse(line)
+            except ValueError as error:
+                yield Problem(str(path), number, f"not JSON: {error}")
+            else:
+                yield Row(str(path), number, Layout.LINES, value, _digest(number, line.strip()))
+
+
+def _elements(path: Path, file: BinaryIO) -> Iterator[Row | Problem]:
+    number = 0
+    try:
+        for number, value in enumerate(array_elements(file, MAX_ROW_BYTES), 1):
+            text = canonical_json(value).encode(errors="surrogatepass")
+            yield Row(str(path), number, Layout.ARRAY, value, _digest(number, text))
+    except ValueError as error:
+        if number == 0:
+            raise UnreadableError(f"not JSON: {error}", where=str(path)) from error
+        yield Problem(str(path), number + 1, f"not JSON from here on: {error}")
+
+
+def _document(path: Path, file: BinaryIO) -> Row:
+    content = file.read(MAX_ROW_BYTES + 1)
+    if len(content) > MAX_ROW_BYTES:
+        raise UnreadableError(f"the document is larger than {MAX_ROW_BYTES >> 20} MiB", where=str(path))
+    try:
+        value = parse(content)
+    except ValueError as error:
+        raise UnreadableError(f"not JSON: {error}", where=str(path)) from error
+    return Row(str(path), None, Layout.DOCUMENT, value, hashlib.sha256(content).hexdigest())
+
+
+def _digest(number: int, content: bytes) -> str:
+    return hashlib.sha256(b"%d\n%s" % (number, content)).hexdigest()

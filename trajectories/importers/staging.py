@@ -1,0 +1,145 @@
+"""Imported trajectories on their way into the data set: written aside part by part, committed all together."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from tempfile import TemporaryFile
+from typing import BinaryIO, cast
+
+from trajectories.blobs import BlobStore
+from trajectories.dataset import Dataset, check_name
+from trajectories.files import make_folder, storage_errors
+from trajectories.importers.base import Imported
+from trajectories.journal import stored_events
+from trajectories.journal_format import Record, RecordKind, Session, decode, encode
+from trajectories.model import Header
+from trajectories.partitions import PART_BYTES, Partition, StagedPart, exclusive
+from trajectories.rows import end_row, start_row, turn_row
+
+
+class Staging:
+    """Takes imported trajectories of a run; see :func:`staged_import`."""
+
+    def __init__(self, dataset: Dataset, run: str, stack: ExitStack, part_bytes: int) -> None:
+        self._dataset, self._run, self._stack, self._part_bytes = dataset, run, stack, part_bytes
+        self._domains: dict[str, _Domain] = {}
+
+    def add(self, imported: Imported, header: Header) -> bool:
+        """Take a trajectory; False where the run has it already."""
+        check_name(header.domain, "domain")
+        if not self._domains:
+            # Only now: where there is nothing to import, nothing is left behind, not even a folder.
+            make_folder(self._dataset.journal_folder(self._run))
+            self._stack.enter_context(exclusive(self._dataset, self._run))
+        domain = self._domains.get(header.domain)
+        if domain is None:
+            domain = _Domain(self._dataset, header.domain, self._run, self._stack, self._part_bytes)
+            self._domains[header.domain] = domain
+        return domain.add(imported, header)
+
+    def commit(self) -> None:
+        """Have everything count."""
+        for domain in self._domains.values():
+            domain.end_part()
+        for domain in self._domains.values():
+            for part in domain.parts:
+                part.commit()
+
+
+@contextmanager
+def staged_import(dataset: Dataset, run: str, *, part_bytes: int = PART_BYTES) -> Iterator[Staging]:
+    """A block whose trajectories are all committed when it ends well, and none of them if not.
+
+    If the process is killed while it commits, some parts count and others do not; importing the same again completes
+    it, with the same bytes. Memory is bounded by the largest trajectory and the row group.
+
+    Raises ``StorageError`` where the disk is full or fails.
+    """
+    with ExitStack() as stack:
+        staging = Staging(dataset, run, stack, part_bytes)
+        yield staging
+        staging.commit()
+
+
+class _Domain:
+    """The parts of one domain. A part is sorted by trajectory id, so its records wait in a file of their own."""
+
+    def __init__(self, dataset: Dataset, domain: str, run: str, stack: ExitStack, part_bytes: int) -> None:
+        self._blobs, self._stack, self._part_bytes = dataset.blobs, stack, part_bytes
+        self._partition = Partition(dataset, domain, run)
+        self._partition.remove_uncommitted()
+        self._known = self._partition.committed_ids()
+        self._waiting = stack.enter_context(_temporary_file(dataset.journal_folder(run)))
+        self._trajectories: list[_Waiting] = []
+        self.parts: list[StagedPart] = []
+
+    def add(self, imported: Imported, header: Header) -> bool:
+        if header.trajectory_id in self._known:
+            return False
+        self._known.add(header.trajectory_id)
+        begin = self._waiting.tell()
+        with storage_errors(self._partition.turns):
+            for record in _records(imported, header, self._blobs):
+                self._waiting.write(encode(record))
+        self._trajectories.append(_Waiting(header.trajectory_id, self._waiting, begin, self._waiting.tell()))
+        if self._waiting.tell() >= self._part_bytes:
+            self.end_part()
+        return True
+
+    def end_part(self) -> None:
+        if self._trajectories:
+            self._waiting.flush()
+            ordered = sorted(self._trajectories, key=lambda trajectory: trajectory.trajectory_id)
+            self.parts.append(self._stack.enter_context(self._partition.staged(ordered)))
+            self._waiting.seek(0)
+            self._waiting.truncate()
+            self._trajectories = []
+
+
+@dataclass(frozen=True, slots=True)
+class _Waiting:
+    """A trajectory in the file of those that wait for their part: lines as in a journal."""
+
+    trajectory_id: str
+    file: BinaryIO
+    begin: int
+    end: int
+
+    def records(self) -> Iterator[Record]:
+        place = self.begin
+        while place < self.end:
+            # Another reader may have moved the file's position since.
+            self.file.seek(place)
+            line = self.file.readline()
+            place += len(line)
+            record = decode(line, self.trajectory_id)
+            assert record is not None, "what was written a moment ago can be read"
+            yield record
+
+
+def _temporary_file(folder: Path) -> BinaryIO:
+    """A file without a name, where there is as much room as for the data set: it ends with the process."""
+    with storage_errors(folder):
+        return cast("BinaryIO", TemporaryFile(dir=folder))
+
+
+def _records(imported: Imported, header: Header, blobs: BlobStore) -> Iterator[Record]:
+    events, blob = stored_events(blobs, imported.initial)
+    yield Record(
+        kind=RecordKind.START,
+        row=start_row(header, imported.initial),
+        session=Session(domain=header.domain, run=header.run, recording_header=header.recording_header),
+        events=events,
+        events_blob=blob,
+    )
+    for turn in imported.turns:
+        events, blob = stored_events(blobs, turn.observation)
+        row = turn_row(header.trajectory_id, turn, blob)
+        image = imported.screenshots.get(turn.number)
+        if image is not None:
+            row["screenshot_blob"] = blobs.put(image.read_bytes(), image.suffix.lower())
+        yield Record(kind=RecordKind.TURN, row=row, events=events, events_blob=blob)
+    yield Record(kind=RecordKind.END, row=end_row(imported.ending()))

@@ -1,0 +1,107 @@
+"""SWE-agent's .traj files, old and new, and those that hold nothing but the history."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Final
+
+from trajectories.importers import messages
+from trajectories.importers.base import Imported, NoTrajectory, Result, TurnList, UnreadableError, answer, files_named
+from trajectories.importers.conversation import Conversation
+from trajectories.importers.loss import LossReport
+from trajectories.importers.sources import Row, each_row
+from trajectories.importers.values import Object, as_object, as_text, objects, plain, seconds, sub
+from trajectories.model import Action, JsonValue, Status, SystemPrompt, Turn
+
+sources = files_named("*.traj", "*.traj.json")
+
+_STEP_FIELDS: Final = {"action", "observation", "response", "thought", "execution_time"}
+_FIELDS: Final = {"environment", "trajectory", "history", "info"}
+_STATUSES: Final[Mapping[str, Status]] = {
+    "submitted": Status.COMPLETED,
+    "exit_cost": Status.MAX_TURNS,
+    "exit_context": Status.MAX_TURNS,
+    "exit_total_execution_time": Status.MAX_TURNS,
+    "exit_environment_error": Status.FAILED,
+}
+
+
+def read(source: Path) -> Iterator[Result]:
+    """One trajectory a file. mini-swe-agent's files, which lie beside these, are read as the chats they are."""
+    if source.name.endswith(".traj.json"):
+        return messages.read(source)
+    return each_row(source, _imported)
+
+
+def _imported(row: Row) -> Imported | NoTrajectory:
+    fields = as_object(row.value, "the file")
+    if "trajectory" not in fields and "history" not in fields:
+        raise UnreadableError("the file has neither a trajectory nor a history")
+    loss = LossReport()
+    loss.drop_fields("file", fields, _FIELDS)
+    history = [message for message in objects(fields.get("history"), "history") if not _is_demonstration(message, loss)]
+    conversation = Conversation()
+    if fields.get("trajectory") is None:
+        turns: Sequence[Turn] = conversation.read(history)
+        loss.add(conversation.loss)
+    else:
+        turns = _turns(objects(fields.get("trajectory"), "trajectory"), loss)
+        conversation.read(history[:2])
+    info = sub(fields, "info")
+    exit_status = plain(info.get("exit_status"))
+    if not exit_status:
+        loss.infer("status")
+    return Imported(
+        domain="swe",
+        digest=row.digest,
+        source_id=Path(row.file).name.removesuffix(".traj"),
+        place=row.place,
+        instruction=conversation.instruction,
+        turns=turns,
+        loss=loss,
+        status=_status(exit_status),
+        outcome=_outcome(info),
+        error=exit_status if exit_status.startswith("exit_") else None,
+        prompt=SystemPrompt(task_description=conversation.system),
+        agent="SWE-agent",
+        model=plain(sub(fields, "replay_config", "agent", "model").get("name")) or None,
+        sandbox=plain(fields.get("environment")),
+        versions={"swe-agent": version} if (version := plain(info.get("swe_agent_version"))) else {},
+    )
+
+
+def _is_demonstration(message: Object, loss: LossReport) -> bool:
+    is_demonstration = message.get("is_demo") is True
+    loss.skip("message of a demonstration", int(is_demonstration))
+    return is_demonstration
+
+
+def _turns(steps: Sequence[Object], loss: LossReport) -> Sequence[Turn]:
+    turns = TurnList(loss)
+    for step in steps:
+        loss.drop_fields("step", step, _STEP_FIELDS)
+        given = as_text(step.get("action"), "an action")
+        if step.get("observation") is None:
+            loss.skip("action without an observation")
+            continue
+        # The newline that sends the action is no part of it; the payload has it.
+        action = Action(given.rstrip("\n"), given, _thought(step) or None)
+        text = as_text(step.get("observation"), "an observation")
+        turns.add(action, answer(text), duration_s=seconds(step.get("execution_time")))
+    return turns.turns
+
+
+def _thought(step: Object) -> str:
+    return plain(step.get("thought")) or plain(step.get("response"))
+
+
+def _status(exit_status: str) -> Status:
+    """Of ``"submitted (exit_cost)"`` the first word counts."""
+    kind = exit_status.partition(" ")[0]
+    unknown = Status.INTERRUPTED if kind.startswith("exit_") else Status.COMPLETED
+    return _STATUSES.get(kind, unknown)
+
+
+def _outcome(info: Object) -> Mapping[str, JsonValue]:
+    return {name: info[name] for name in ("exit_status", "submission") if info.get(name) is not None}
