@@ -4,7 +4,7 @@ from collectors.collect import CollectSummary, Progress, collect
 from collectors.policies import POLICY_NAMES, History, Policy
 from collectors.recorder import Origin, Recorder
 from collectors.runs import RunBusyError
-from collectors.task_files import TaskFileError
+from collectors.task_yaml import TaskFileError
 from collectors.tasks import Task, load_tasks
 
 __all__ = [

@@ -12,6 +12,7 @@ from collectors.environment import EngineWithEnvironment
 from collectors.ids import Episode
 from collectors.policies import History, Policy, make_policy
 from collectors.recorder import Origin, Recorder
+from collectors.redaction import Redactor
 from collectors.runs import exclusive_run, require_space, settle_run
 from collectors.stopping import stop_on_signals
 from collectors.tasks import Task
@@ -20,6 +21,8 @@ from sandboxes.base import Sandbox
 from sandboxes.engines.base import Engine
 from sandboxes.errors import EngineUnavailableError, ImageMissingError
 from trajectories import Dataset, ErrorKind, InputError, Status, StorageError, WorldtapeError
+
+_SUCCESSES = (Status.COMPLETED, Status.MAX_TURNS)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -154,7 +157,10 @@ class _Collector:
     failures: dict[str, str] = field(default_factory=dict)
 
     def check(self, tasks: Sequence[Task]) -> None:
-        """Raises ``InputError`` where a task asks for what there is not, or the policy has nothing to do there."""
+        """Raises ``InputError`` for a secret that cannot be redacted, and for a task that asks for what there is not or
+        has nothing for the policy to do."""
+        if Redactor(self.secrets).text(self.run) != self.run:
+            raise InputError("the name of the run holds a secret, and names files", mend="give it another name")
         for task in tasks:
             self.sandbox(task)
             make_policy(self.policy, task, seed=self.seed, episode=0)
@@ -222,17 +228,21 @@ class _Collector:
             initial = await recorder.start()
             history = History(facts=recorder.facts, initial=initial)
             recorder.status = await self._play(job, policy, recorder, history, stop)
+            if recorder.status in _SUCCESSES and not history.last.ended and not await recorder.alive():
+                recorder.status, recorder.error = Status.FAILED, "the sandbox died after its last turn"
             if recorder.status is Status.FAILED:
-                self.failures[job.episode.label] = history.last.error or "the sandbox ended"
+                self.failures[job.episode.label] = recorder.error or history.last.error or "the sandbox ended"
         except StorageError:
             raise  # it stays interrupted: the same run can take it up again
         except Exception as error:
             recorder.status, recorder.error = Status.FAILED, _reason(error)
             raise
         finally:
-            await recorder.close()
-            if recorder.started:
-                self.statuses[recorder.status] += 1
+            try:
+                await recorder.close()
+            finally:
+                if recorder.started:
+                    self.statuses[recorder.status] += 1
 
     async def _play(
         self, job: _Job, policy: Policy, recorder: Recorder, history: History, stop: asyncio.Event

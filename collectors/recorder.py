@@ -7,10 +7,10 @@ import platform
 import time
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field, fields, replace
 from datetime import UTC, datetime
 from importlib.metadata import version
-from typing import cast
+from typing import Any
 
 from collectors.redaction import Redactor
 from sandboxes.base import Sandbox, SandboxFacts
@@ -21,12 +21,14 @@ from trajectories import (
     ErrorKind,
     Header,
     JournalWriter,
-    JsonValue,
     Observation,
     Status,
     SystemPrompt,
     Turn,
 )
+
+_NOT_REDACTED = ("trajectory_id", "run", "domain", "started_at", "prompt")
+"""Fields of a header that are names of files, no JSON, or redacted by themselves."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -54,7 +56,8 @@ class Recorder:
 
     ``step`` returns once the turn is journalled and fsynced. An exception of the inner sandbox becomes a recorded turn
     with ``ErrorKind.ENVIRONMENT`` that ends the trajectory; cancellation passes through, and the action in flight is
-    not recorded. ``close`` ends the record: as ``status`` says, or as interrupted where nobody set it.
+    not recorded. ``close`` closes the sandbox, then ends the record: as ``status`` says, as interrupted where nobody
+    set it, as failed where the sandbox would not close.
 
     Args:
         sandbox: what is recorded.
@@ -124,20 +127,30 @@ class Recorder:
         self._last = observation
         return observation
 
+    async def alive(self) -> bool:
+        """Whether the sandbox could take another action: False too where it does not say so within the step limit."""
+        try:
+            async with asyncio.timeout(self._step_limit_s):
+                return await self._sandbox.alive()
+        except TimeoutError:
+            return False
+
     async def close(self) -> None:
         try:
-            if self._journal is not None:
-                journal, self._journal = self._journal, None
-                with journal:
-                    journal.end(
-                        Ending(
-                            status=self.status,
-                            ended_at=datetime.now(UTC),
-                            error=self._redactor.optional_text(self.error),
-                        )
-                    )
-        finally:
             await self._sandbox.close()
+        except Exception as error:
+            if self.status is not Status.INTERRUPTED:  # which is begun again in any case
+                self.status, self.error = Status.FAILED, f"the sandbox did not close: {error}"
+            raise
+        finally:
+            self._end()
+
+    def _end(self) -> None:
+        if self._journal is not None:
+            journal, self._journal = self._journal, None
+            error = self._redactor.optional_text(self.error)
+            with journal:
+                journal.end(Ending(status=self.status, ended_at=datetime.now(UTC), error=error))
 
     async def _observe(self, action: Action) -> Observation:
         """The one boundary at which any failure of a sandbox becomes data."""
@@ -178,20 +191,20 @@ class Recorder:
                 raw.close()
 
     def _header(self, started_at: datetime) -> Header:
-        origin, facts, redactor = self._origin, self._sandbox.facts, self._redactor
-        return Header(
+        origin, facts = self._origin, self._sandbox.facts
+        header = Header(
             trajectory_id=origin.trajectory_id,
             run=origin.run,
             domain=facts.domain,
             task_id=origin.task_id,
             task_sha256=origin.task_sha256,
-            instruction=redactor.text(origin.instruction),
-            prompt=_redacted_prompt(facts.prompt, redactor),
+            instruction=origin.instruction,
+            prompt=facts.prompt,
             policy=origin.policy,
             seed=origin.seed,
             sandbox=facts.sandbox,
             started_at=started_at,
-            tools=[_redacted_object(tool, redactor) for tool in facts.tools],
+            tools=facts.tools,
             model=origin.model,
             attempt=origin.attempt,
             engine=facts.engine,
@@ -204,19 +217,12 @@ class Recorder:
             split_group=origin.split_group,
             collector_version=version("worldtape"),
             host=f"{platform.system()} {platform.machine()}",
-            recording_header=_redacted_object(facts.recording_header, redactor),
+            recording_header=facts.recording_header,
         )
-
-
-def _redacted_prompt(prompt: SystemPrompt, redactor: Redactor) -> SystemPrompt:
-    return SystemPrompt(
-        task_description=redactor.text(prompt.task_description),
-        action_space=redactor.text(prompt.action_space),
-        initial_state=redactor.text(prompt.initial_state),
-        demonstrations=redactor.text(prompt.demonstrations),
-        simulation_instruction=redactor.text(prompt.simulation_instruction),
-    )
-
-
-def _redacted_object(value: Mapping[str, JsonValue], redactor: Redactor) -> Mapping[str, JsonValue]:
-    return cast("Mapping[str, JsonValue]", redactor.json(value))
+        prompt = {item.name: self._redactor.text(getattr(facts.prompt, item.name)) for item in fields(SystemPrompt)}
+        redacted: dict[str, Any] = {
+            item.name: self._redactor.json(getattr(header, item.name))
+            for item in fields(Header)
+            if item.name not in _NOT_REDACTED
+        }
+        return replace(header, prompt=SystemPrompt(**prompt), **redacted)

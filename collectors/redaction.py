@@ -7,7 +7,7 @@ the value: a session replayed from redacted raw events may break the row it stan
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
 from collectors.secret_search import Part, SecretSearch, Span
 from trajectories import Action, EventSpool, JsonValue, canonical_json
@@ -29,6 +29,7 @@ class Redactor:
         self._counts: Counter[str] = Counter()
         self._search = SecretSearch(secrets)
         self._unfinished: dict[str, tuple[bytes, ...]] = {}
+        self._typed_before = b""
 
     def take_counts(self) -> dict[str, int]:
         """How often each name was redacted since the last call, in texts and in raw events together."""
@@ -56,22 +57,53 @@ class Redactor:
 
     def json(self, value: JsonValue) -> JsonValue:
         """``value`` with every string in it, keys too, redacted."""
+        return self._mapped(value, self.text)
+
+    def _mapped(self, value: JsonValue, redact: Callable[[str], str]) -> JsonValue:
+        """``value`` with its texts redacted so, in order; keys are redacted each by itself."""
         if isinstance(value, str):
-            return self.text(value)
+            return redact(value)
         if isinstance(value, Mapping):
-            return {self.text(key): self.json(item) for key, item in value.items()}
+            return {self.text(key): self._mapped(item, redact) for key, item in value.items()}
         if isinstance(value, Sequence):
-            return [self.json(item) for item in value]
+            return [self._mapped(item, redact) for item in value]
         return value
 
     def action(self, action: Action) -> Action:
-        """The action redacted; its text stays its payload's canonical JSON where it was."""
+        """The action redacted; its text stays its payload's canonical JSON where it was.
+
+        The texts of its payload, keys apart, are one stream over all actions of the trajectory: a value typed in
+        several pieces is redacted in each that is still to be written. What stands is a first piece too short to be
+        known for the beginning of a value: its action is on disk before the next one is known.
+        """
         if not self._search:
             return action
-        payload = self.json(action.payload)
+        payload = self._typed(action.payload)
         derived = action.text == canonical_json(action.payload)
         text = canonical_json(payload) if derived else self.text(action.text)
         return Action(text, payload, self.optional_text(action.reasoning))
+
+    def _typed(self, payload: JsonValue) -> JsonValue:
+        """An action's payload redacted, with what was typed before it in mind."""
+        typed = b"".join(text.encode("utf-8", "surrogatepass") for text in _texts(payload))
+        known = len(self._typed_before)
+        whole = self._typed_before + typed
+        spans = [
+            Span(max(0, span.start - known), span.end - known, span.name)
+            for span in self._search.find(whole)
+            if span.end > known
+        ]
+        end = len(typed.rstrip())
+        if end and (part := self._search.part_at_end(whole)):
+            spans.append(Span(max(0, part.start - known), end, part.name))
+        self._typed_before = whole[-self._search.reach :]
+        self._count(spans)
+        cutter = _Cutter(spans)
+
+        def cut(text: str) -> str:
+            return cutter.cut(text.encode("utf-8", "surrogatepass")).decode("utf-8", "surrogatepass")
+
+        return self._mapped(payload, cut)
 
     def events(self, events: EventSpool) -> EventSpool | None:
         """The turn's raw events redacted, as a new spool; None where there was nothing to redact.
@@ -175,6 +207,15 @@ class _Cutter:
             self._next += 1
         kept.append(piece[position - begin :])
         return b"".join(kept)
+
+
+def _texts(value: JsonValue) -> Iterator[str]:
+    """Every string in ``value`` but the keys, in order."""
+    if isinstance(value, str):
+        yield value
+    elif isinstance(value, Mapping | Sequence):
+        for item in value.values() if isinstance(value, Mapping) else value:
+            yield from _texts(item)
 
 
 def _encoded(data: str) -> bytes:

@@ -5,9 +5,9 @@ from __future__ import annotations
 import fcntl
 import shutil
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 
-from trajectories import Dataset, StorageError, WorldtapeError, compact, recover
+from trajectories import DamagedFileError, Dataset, InputError, StorageError, WorldtapeError, compact, recover
 from trajectories.files import make_folder
 
 
@@ -36,8 +36,16 @@ def exclusive_run(dataset: Dataset, run: str) -> Iterator[None]:
 
 
 def settle_run(dataset: Dataset, run: str) -> None:
-    """Close what a dead process left open, and put every ended trajectory of the run into Parquet."""
-    recover(dataset, run)
+    """Close what a dead process left open, and put every ended trajectory of the run into Parquet.
+
+    Raises ``DamagedFileError`` or ``InputError``, once all the others are in Parquet, where a journal cannot be read.
+    """
+    try:
+        recover(dataset, run)
+    except (DamagedFileError, InputError):
+        with suppress(DamagedFileError, InputError):  # of what the first error has named already
+            compact(dataset, run)
+        raise
     compact(dataset, run)
 
 

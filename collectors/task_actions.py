@@ -7,8 +7,8 @@ from typing import TypeVar
 
 from pydantic import BaseModel, ConfigDict, Field, JsonValue, ValidationError
 
-from collectors.spelling import nearest
 from trajectories import Action
+from trajectories.spelling import nearest
 
 LINE_WAIT_S = 5.0
 """How long a typed line is given at most, in seconds; a shell that says when a command has ended is not waited for."""

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import stat
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -10,18 +12,14 @@ from typing import TypeVar
 import yaml
 from pydantic import BaseModel, ValidationError
 
-from collectors.spelling import nearest
-from trajectories import InputError
+from collectors.task_yaml import TaskFileError, construct, place, read_root
+from trajectories.spelling import nearest
 
 Model = TypeVar("Model", bound=BaseModel)
 
 _SUFFIXES = (".yaml", ".yml")
 _FOLDER_KEY = "files_from"
 """Names a folder beside the YAML file whose files the task gets, besides the inline ones."""
-
-
-class TaskFileError(InputError):
-    """A task file is broken; the message names file, line and task."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,7 +32,7 @@ class TaskSource:
 
     @property
     def place(self) -> str:
-        return f"{self.path}:{self.node.start_mark.line + 1}"
+        return place(self.path, self.node)
 
     def build(self, model: type[Model]) -> Model:
         """The validated model. Raises :class:`TaskFileError` that names the line and the nearest known key."""
@@ -63,15 +61,30 @@ class TaskSource:
         return inline
 
     def _folder_files(self) -> dict[str, bytes]:
-        name = self.content[_FOLDER_KEY]
-        folder = self.path.parent / str(name)
+        name = str(self.content[_FOLDER_KEY])
+        folder = self.path.parent / name
         if not folder.is_dir():
-            raise self.error(f"{_FOLDER_KEY}: there is no folder '{folder}'", (_FOLDER_KEY,))
+            raise self._folder_error(f"there is no folder '{folder}'")
+        if not _is_within(folder, self.path.parent):
+            raise self._folder_error(f"'{name}' lies outside the task file's own folder")
         return {
-            file.relative_to(folder).as_posix(): file.read_bytes()
+            file.relative_to(folder).as_posix(): self._read(file, folder)
             for file in sorted(folder.rglob("*"))
-            if file.is_file()
+            if file.is_symlink() or not file.is_dir()
         }
+
+    def _read(self, file: Path, folder: Path) -> bytes:
+        if not _is_within(file, folder):
+            raise self._folder_error(f"the link '{file}' leaves its folder")
+        try:
+            if not stat.S_ISREG(file.stat().st_mode):  # to read a pipe is to wait for ever
+                raise self._folder_error(f"'{file}' is not a file")
+            return file.read_bytes()
+        except OSError as error:
+            raise self._folder_error(f"'{file}' cannot be read: {error.strerror}") from None
+
+    def _folder_error(self, what: str) -> TaskFileError:
+        return self.error(f"{_FOLDER_KEY}: {what}", (_FOLDER_KEY,))
 
 
 def read_sources(paths: Iterable[Path]) -> Iterator[TaskSource]:
@@ -90,17 +103,8 @@ def _task_files(path: Path) -> list[Path]:
 
 
 def _read_file(path: Path) -> Iterator[TaskSource]:
-    try:
-        loader = yaml.SafeLoader(path.read_text(encoding="utf-8"))
-        root = loader.get_single_node()
-    except yaml.MarkedYAMLError as error:
-        line = error.problem_mark.line + 1 if error.problem_mark else 1
-        raise TaskFileError(f"this is not YAML: {error.problem}", where=f"{path}:{line}") from None
-    except (yaml.YAMLError, UnicodeDecodeError) as error:
-        raise TaskFileError(f"this is not YAML: {error}", where=str(path)) from None
-    for node in _task_nodes(path, root):
-        _refuse_doubled_keys(path, node)
-        yield TaskSource(path, node, loader.construct_document(node))
+    for node in _task_nodes(path, read_root(path)):
+        yield TaskSource(path, node, construct(path, node))
 
 
 def _task_nodes(path: Path, root: yaml.Node | None) -> list[yaml.MappingNode]:
@@ -111,28 +115,15 @@ def _task_nodes(path: Path, root: yaml.Node | None) -> list[yaml.MappingNode]:
     if listed is not None and len(root.value) > 1:
         key = next(key for key, _ in root.value if key.value != "tasks")
         raise TaskFileError(
-            f"unknown key '{key.value}' beside 'tasks'", where=_place(path, key), mend="put it into a task"
+            f"unknown key '{key.value}' beside 'tasks'", where=place(path, key), mend="put it into a task"
         )
     candidates = [root] if listed is None else listed.value if isinstance(listed, yaml.SequenceNode) else [listed]
     tasks = []
     for node in candidates:
         if not isinstance(node, yaml.MappingNode):
-            raise TaskFileError("a task must be a mapping of keys to values", where=_place(path, node))
+            raise TaskFileError("a task must be a mapping of keys to values", where=place(path, node))
         tasks.append(node)
     return tasks
-
-
-def _refuse_doubled_keys(path: Path, node: yaml.Node) -> None:
-    if isinstance(node, yaml.MappingNode):
-        seen: set[str] = set()
-        for key, value in node.value:
-            if isinstance(key, yaml.ScalarNode) and key.value in seen:
-                raise TaskFileError(f"key '{key.value}' is given twice", where=_place(path, key))
-            seen.add(str(key.value))
-            _refuse_doubled_keys(path, value)
-    elif isinstance(node, yaml.SequenceNode):
-        for item in node.value:
-            _refuse_doubled_keys(path, item)
 
 
 def _line(node: yaml.Node, loc: Sequence[int | str]) -> int:
@@ -152,10 +143,11 @@ def _line(node: yaml.Node, loc: Sequence[int | str]) -> int:
     return line
 
 
+def _is_within(path: Path, folder: Path) -> bool:
+    """Once all links are followed."""
+    return Path(os.path.realpath(path)).is_relative_to(os.path.realpath(folder))
+
+
 def _child(node: yaml.Node, name: str) -> yaml.Node | None:
     pairs = node.value if isinstance(node, yaml.MappingNode) else []
     return next((value for key, value in pairs if key.value == name), None)
-
-
-def _place(path: Path, node: yaml.Node) -> str:
-    return f"{path}:{node.start_mark.line + 1}"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+from collections import Counter
 from collections.abc import Iterable
 from pathlib import Path, PurePosixPath
 from typing import Annotated
@@ -19,10 +20,20 @@ from pydantic import (
 from pydantic_core import CoreSchema, core_schema
 
 from collectors.task_actions import parse_action
-from collectors.task_files import TaskFileError, TaskSource, read_sources
+from collectors.task_files import TaskSource, read_sources
+from collectors.task_yaml import TaskFileError
+from sandboxes.engines.archive import checked_path
 from trajectories import Action, InputError, canonical_json
 
 Name = Annotated[str, StringConstraints(min_length=1, max_length=100, pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]*$")]
+
+_KEY_OF_ITS_OWN = "it is a key of the task itself"
+_NO_OPTIONS = {
+    "engine": "it is chosen for the whole run",
+    "files": _KEY_OF_ITS_OWN,
+    "setup": _KEY_OF_ITS_OWN,
+    "servers": _KEY_OF_ITS_OWN,
+}
 
 
 class _ActionForm:
@@ -63,10 +74,25 @@ class Task(BaseModel):
     @field_validator("files")
     @classmethod
     def _paths_stay_inside(cls, files: dict[str, bytes]) -> dict[str, bytes]:
-        for path in files:
-            if PurePosixPath(path).is_absolute() or ".." in PurePosixPath(path).parts or not path:
-                raise ValueError(f"'{path}' must be a relative path that stays inside the working directory")
+        try:
+            paths = [PurePosixPath(checked_path(path)) for path in files]
+        except InputError as refusal:
+            raise ValueError(str(refusal)) from None
+        folders = {parent for path in paths for parent in path.parents}
+        for path, times in Counter(paths).items():
+            if times > 1:
+                raise ValueError(f"'{path}' is given twice")
+            if path in folders:
+                raise ValueError(f"'{path}' is a file and a folder")
         return files
+
+    @field_validator("options")
+    @classmethod
+    def _options_are_the_sandboxs_alone(cls, options: dict[str, JsonValue]) -> dict[str, JsonValue]:
+        for name in options:
+            if name in _NO_OPTIONS:
+                raise ValueError(f"'{name}' is not among a sandbox's options; {_NO_OPTIONS[name]}")
+        return options
 
     @property
     def task_sha256(self) -> str:

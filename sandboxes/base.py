@@ -36,6 +36,9 @@ class Sandbox(Protocol):
     fields of the observation (``ended`` is true once no further action can be taken). It raises only for a programming
     error or cancellation.
 
+    ``alive`` asks the environment itself whether it could take another action: a sandbox may die after its last
+    observation. It never raises for a dead sandbox.
+
     ``close`` is idempotent, never raises for a dead sandbox, and leaves nothing behind.
     """
 
@@ -45,5 +48,7 @@ class Sandbox(Protocol):
     async def start(self) -> Observation: ...
 
     async def step(self, action: Action) -> Observation: ...
+
+    async def alive(self) -> bool: ...
 
     async def close(self) -> None: ...

@@ -153,10 +153,15 @@ def _write_locked(path: Path, text: str) -> TextIO:
     """Locked before it has its name: nobody ever sees the file of a living lease unlocked."""
     unnamed = path.with_suffix(".new")
     file = unnamed.open("w")
-    fcntl.flock(file, fcntl.LOCK_EX)
-    file.write(text)
-    file.flush()
-    unnamed.rename(path)
+    try:
+        fcntl.flock(file, fcntl.LOCK_EX)
+        file.write(text)
+        file.flush()
+        unnamed.rename(path)
+    except BaseException:
+        unnamed.unlink(missing_ok=True)
+        file.close()
+        raise
     return file
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 import importlib
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import fields
@@ -13,6 +12,7 @@ from pydantic import TypeAdapter, ValidationError
 from sandboxes.base import Sandbox
 from sandboxes.engines.base import Engine, Limits
 from trajectories import InputError, MissingExtraError
+from trajectories.spelling import nearest
 
 _SANDBOXES: Final = {
     "mcp": "sandboxes.mcp:McpSandbox",
@@ -36,15 +36,19 @@ def open_sandbox(domain: str, *, engine: Engine, **options: object) -> Sandbox:
     ``options`` are those of the domain's class, such as ``files`` (relative path → content) for every domain; they may
     come from a task's YAML: ``limits`` may be a mapping.
 
-    Raises :class:`~trajectories.InputError` for a domain or an option that does not exist, with the nearest that does,
-    and for a value of the wrong type; :class:`~trajectories.MissingExtraError` where the domain needs something that is
-    not installed.
+    Raises :class:`~trajectories.InputError` for a domain, an option or an image that does not exist, with the nearest
+    that does, and for a value of the wrong type; :class:`~trajectories.MissingExtraError` where the domain needs
+    something that is not installed.
     """
     _require_known([domain], _SANDBOXES, "there is no domain")
     make = _load(_SANDBOXES[domain])
     hints = get_type_hints(make.__init__)
     del hints["engine"], hints["return"]
     _require_known(options, hints, f"the {domain} sandbox has no option")
+    if "image" in options:
+        from sandboxes.images import image_names  # needs the extra that the engine has been opened with
+
+        _require_known([options["image"]], image_names(), "there is no sandbox image")
     limits = options.get("limits")
     if isinstance(limits, Mapping):
         _require_known(limits, [field.name for field in fields(Limits)], "there is no limit")
@@ -63,12 +67,10 @@ def _load(path: str) -> Callable[..., Sandbox]:
 
 
 def _require_known(names: Iterable[object], known: Iterable[str], complaint: str) -> None:
-    known = sorted(known)
+    known = set(known)
     for name in map(str, names):
         if name not in known:
-            near = difflib.get_close_matches(name, known, n=1)
-            advice = f"did you mean '{near[0]}'?" if near else f"there are: {', '.join(known)}"
-            raise InputError(f"{complaint} '{name}'", mend=advice)
+            raise InputError(f"{complaint} '{name}'", mend=nearest(name, known))
 
 
 def _checked(name: str, value: object, hint: object) -> object:

@@ -16,9 +16,9 @@ from sandboxes.settling import send, settle
 from sandboxes.tape import Tape, TapedTurn
 from sandboxes.terminal_prompt import system_prompt
 from trajectories import Action, ErrorKind, InputError, Observation
+from trajectories.renderers.terminal_screen import RENDERER
 
 SANDBOX = "terminal@1"
-RENDERER = "terminal-screen@1"
 
 _KILLED_STATUS = 128 + 9
 
@@ -100,11 +100,11 @@ class TerminalSandbox:
             await prepare(self._container, self._files, self._setup)
             self._console = await self._open_console(self._container)
             machine = await self._console.first_prompt(self._start_timeout_s)
+            turn = self._cut()
+            self._facts = self._describe(self._container, machine, turn.text)
         except BaseException:
             await self.close()
             raise
-        turn = self._cut()
-        self._facts = self._describe(self._container, machine, turn.text)
         return _observation(turn)
 
     async def step(self, action: Action) -> Observation:
@@ -132,13 +132,19 @@ class TerminalSandbox:
             fault=fault_seen,
         )
 
+    async def alive(self) -> bool:
+        assert self._container is not None, "the sandbox has not been started"
+        assert self._console is not None
+        return await self._container.alive() and not self._console.ended
+
     async def close(self) -> None:
+        # The container first: what its programs do cannot hold that up.
         try:
-            if self._console is not None:
-                await self._console.close()
-        finally:
             if self._container is not None:
                 await self._container.close()
+        finally:
+            if self._console is not None:
+                await self._console.close()
             if self._turn is not None:
                 self._turn.events.close()
             self._tape.close()

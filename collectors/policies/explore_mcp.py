@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from collectors.policies.base import History
 from collectors.policies.mcp_knowledge import Knowledge
 from collectors.policies.schema_values import ArgumentMaker
-from trajectories import Action, JsonValue
+from trajectories import Action, InputError, JsonValue
 
 _TURN_OF_CHOICE = 4
 """Every fourth turn calls whatever it likes, most often wrongly; the others go through the list of tools."""
@@ -42,6 +42,7 @@ class ExploreMcpPolicy:
         self._tools: list[Mapping[str, JsonValue]] = []
 
     async def next_action(self, history: History) -> Action | None:
+        """See :class:`~collectors.policies.base.Policy`. Raises ``InputError`` where the servers list no tool."""
         num_taken = len(history.steps)
         if history.last.ended or num_taken >= self._num_turns:
             return None
@@ -49,6 +50,8 @@ class ExploreMcpPolicy:
             self._knowledge.start_from(history.facts)
             self._tools = list(history.facts.tools)
             self._order.shuffle(self._tools)
+            if not self._tools:
+                raise InputError("the servers list no tool to explore", mend="name other servers in the task")
         else:
             self._knowledge.learn(*history.steps[-1])
         if (num_taken + 1) % _TURN_OF_CHOICE == 0:

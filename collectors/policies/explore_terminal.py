@@ -9,10 +9,8 @@ from pathlib import PurePosixPath
 
 from collectors.policies.base import History
 from collectors.policies.shell_grammar import CREATION, GRAMMAR, OPENING, TOPICS, Keys, Production, Step, Topic
+from collectors.task_actions import LINE_WAIT_S
 from trajectories import Action
-
-LINE_WAIT_S = 5.0
-"""How long a line is given at most; a shell that says when a command has ended is not waited for."""
 
 _NUM_FIRST_FILES = 3
 _KIND_OF_SUFFIX = {".md": "note", ".log": "log", ".csv": "table", ".json": "json", ".ini": "settings", ".py": "script"}

@@ -84,4 +84,6 @@ def _is_folder(path: str) -> bool:
 
 
 def _add(known: list[str], names: Iterable[str]) -> None:
-    known.extend(dict.fromkeys(name for name in names if name not in known))
+    # A set: an answer may name tens of thousands.
+    before = set(known)
+    known.extend(name for name in dict.fromkeys(names) if name not in before)

@@ -7,9 +7,9 @@ from collections.abc import Callable, Mapping
 from collectors.policies.base import Policy, generator
 from collectors.policies.explore_terminal import ExploreTerminalPolicy
 from collectors.policies.scripted import ScriptedPolicy
-from collectors.spelling import nearest
 from collectors.tasks import Task
 from trajectories import InputError
+from trajectories.spelling import nearest
 
 _EXPLORED_TURNS = 20
 """Turns of an exploration whose task does not say how many."""

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 import math
 import random
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, TypeAlias
 
 from jsonschema import Draft202012Validator
@@ -24,8 +25,14 @@ Schema: TypeAlias = Mapping[str, Any]
 _ATTEMPTS = 20
 _OPTIONAL_SHARE = 0.4
 _MAX_DEPTH = 5
+_DEEPEST = 2 * _MAX_DEPTH
+_MOST_VALUES = 10_000
+"""Beyond these a value is null: a schema may ask for a part of its own kind without end."""
 _MAX_REFERENCES = 20
 _MORE_ITEMS = 3
+_MOST_ITEMS = 1000
+_LONGEST_TEXT = 100_000
+"""What a schema asks beyond these is not met: a server may ask for a text of a gigabyte."""
 _SPAN = 20
 """How many steps a number lies from its only bound, at most."""
 _JUNK: Sequence[JsonValue] = (7, -1, 2.5, 10**9, "seven", "", "x" * 300, True, None, [], {}, ["a", 1], {"odd": "value"})
@@ -74,11 +81,11 @@ class ArgumentMaker:
         return {**arguments, "unexpected": self._named.sentence()}
 
     def _fitting(self, schema: Schema) -> dict[str, Any]:
-        sampler = _Sampler(schema, self._rng, self._named)
         arguments: dict[str, Any] = {}
         for _ in range(_ATTEMPTS):
+            sampler = _Sampler(schema, self._rng, self._named)
             arguments = sampler.object(sampler.resolved(schema), depth=0)
-            if accepts(schema, arguments):
+            if next(sampler.numbers) > _MOST_VALUES or accepts(schema, arguments):
                 break
         return arguments
 
@@ -87,7 +94,7 @@ def _sound(schema: Schema) -> Schema:
     """The schema, or one that forbids nothing where it is no JSON schema: servers may list anything."""
     try:
         validator_for(schema, default=Draft202012Validator).check_schema(dict(schema))
-    except SchemaError:
+    except (SchemaError, RecursionError):
         return {}
     return schema
 
@@ -120,6 +127,8 @@ class _Sampler:
     root: Schema
     rng: random.Random
     named: NamedValues
+    numbers: Iterator[int] = field(default_factory=itertools.count)
+    """Counts the values made."""
 
     def resolved(self, schema: Schema | bool, depth: int = 0) -> Schema:
         """An equal or narrower schema without references and combinations at its top."""
@@ -146,6 +155,8 @@ class _Sampler:
         return {name: self._value(properties.get(name, {}), name, depth + 1) for name in chosen}
 
     def _value(self, schema: Schema | bool, name: str, depth: int) -> JsonValue:
+        if depth > _DEEPEST or next(self.numbers) > _MOST_VALUES:
+            return None
         plain = self.resolved(schema, depth)
         if "const" in plain:
             return plain["const"]  # type: ignore[no-any-return]  # any JSON value
@@ -176,9 +187,9 @@ class _Sampler:
         return "array" if "items" in schema else "string"
 
     def _array(self, schema: Schema, name: str, depth: int) -> list[JsonValue]:
-        fewest: int = schema.get("minItems", 0)
-        most: int = min(schema.get("maxItems", math.inf), fewest + (_MORE_ITEMS if depth < _MAX_DEPTH else 0))
-        wanted = self.rng.randint(fewest, most)
+        fewest = int(min(schema.get("minItems", 0), _MOST_ITEMS))
+        most = int(min(schema.get("maxItems", math.inf), fewest + (_MORE_ITEMS if depth < _MAX_DEPTH else 0)))
+        wanted = self.rng.randint(fewest, max(fewest, most))
         items: list[JsonValue] = []
         for attempt in range(wanted * _ATTEMPTS):
             if len(items) == wanted:
@@ -192,7 +203,10 @@ class _Sampler:
     def _number(self, schema: Schema) -> int | float:
         step = schema.get("multipleOf", 1)
         low, high = _bounds(schema, _SPAN * step)
-        first, last = math.ceil(low / step), math.floor(high / step)
+        try:
+            first, last = math.ceil(low / step), math.floor(high / step)
+        except OverflowError:  # beyond what a float holds
+            return low
         first += first * step == schema.get("exclusiveMinimum")
         last -= last * step == schema.get("exclusiveMaximum")
         if first > last:
@@ -211,9 +225,9 @@ class _Sampler:
             if isinstance(wish, str) and accepts(schema, wish):
                 return wish
         text = self.named.sentence()
-        while len(text) < schema.get("minLength", 0):
+        while len(text) < min(schema.get("minLength", 0), _LONGEST_TEXT):
             text += f" {self.named.sentence()}"
-        return text[: schema.get("maxLength", len(text))]
+        return text[: int(schema.get("maxLength", len(text)))]
 
     def _option(self, options: Sequence[Schema | bool], depth: int) -> Schema | bool:
         if depth < _MAX_DEPTH:

@@ -66,11 +66,17 @@ async def a_folder_and_an_environment_can_be_given(container: Container) -> None
 
 @of_container()
 async def a_folder_that_is_not_there_is_an_error_and_harms_nothing(container: Container) -> None:
-    try:
-        result = await container.exec(["true"], cwd="/no/such/folder")
-    except SandboxError:
-        result = None
-    require(result is None, result)
+    nowhere = "/no/such/folder"
+    for start in (
+        container.exec(["true"], cwd=nowhere),
+        container.open_pty(["true"], rows=24, columns=80, cwd=nowhere),
+        container.open_pipes(["true"], cwd=nowhere),
+    ):
+        try:
+            result: object = await start
+        except SandboxError:
+            continue
+        require(False, result)
     require(await container.alive(), "the container is dead")
 
 

@@ -29,6 +29,23 @@ async def _require_usable(container: Container) -> None:
     require(result.stdout == b"/tmp\n", result)
 
 
+@of_container()
+async def a_program_that_kills_all_it_can_leaves_the_sandbox_usable(container: Container) -> None:
+    script = "kill -STOP -1; kill -9 -1; for pid in $(seq 1 20); do kill -STOP $pid; kill -9 $pid; done; true"
+    await container.exec(["bash", "-c", script], timeout_s=10)
+    started = time.monotonic()
+    await _require_usable(container)
+    await container.close()
+    require(time.monotonic() - started < 5, f"it took {time.monotonic() - started} s")
+
+
+@of_container()
+async def a_program_cannot_reach_the_descriptors_of_what_guards_it(container: Container) -> None:
+    script = 'for fds in /proc/[0-9]*/fd; do [[ $fds == /proc/$$/fd ]] || ls "$fds"; done'
+    result = await container.exec(["bash", "-c", script])
+    require(result.stdout == b"" and b"Permission denied" in result.stderr, result)
+
+
 @of_container(Limits(num_processes=48))
 async def a_fork_bomb_ends_with_its_time_and_leaves_the_sandbox_usable(container: Container) -> None:
     started = time.monotonic()

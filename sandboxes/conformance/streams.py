@@ -139,6 +139,17 @@ async def pipes_carry_megabytes_both_ways_at_once(container: Container) -> None:
 
 
 @of_container()
+async def closing_a_process_that_has_ended_by_itself_keeps_its_exit_code(container: Container) -> None:
+    pipes = await container.open_pipes(["sh", "-c", "exit 5"])
+    terminal = await container.open_pty(["sh", "-c", "exit 6"], rows=24, columns=80)
+    for stream, code in ((pipes, 5), (terminal, 6)):
+        await _rest(aiter(stream))
+        require(await stream.exit_code() == code, "another exit code")
+        await stream.close()
+        require(await stream.exit_code() == code, "another exit code once it is closed")
+
+
+@of_container()
 async def the_end_of_standard_error_is_kept_beside_a_pipe(container: Container) -> None:
     pipes = await container.open_pipes(["sh", "-c", "seq 1 100000 >&2; echo bye >&2; echo out; exit 5"])
     output = await _rest(aiter(pipes))

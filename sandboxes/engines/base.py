@@ -49,7 +49,7 @@ class ExecResult:
     """What a command did. ``stdout`` and ``stderr`` hold at most ``output_cap`` bytes each."""
 
     exit_code: int | None
-    """None where the command was ended by the time-out or the container died."""
+    """None where the time-out ended the command. (Where the container dies, ``exec`` raises.)"""
     stdout: bytes
     stderr: bytes
     bytes_total: int
@@ -73,7 +73,7 @@ class Stream(Protocol):
     async def resize(self, rows: int, columns: int) -> None: ...
 
     async def exit_code(self) -> int | None:
-        """Wait for the process's end: its exit code, or None where it was ended from outside or the container died."""
+        """Wait for the process's end: its exit code, or None where ``close`` or the container's death ended it."""
         ...
 
     async def close(self) -> None:
@@ -120,7 +120,9 @@ class Container(Protocol):
         columns: int,
         cwd: str | None = None,
         env: Mapping[str, str] | None = None,
-    ) -> Stream: ...
+    ) -> Stream:
+        """Run a command on a terminal of its own, of that size from its first moment."""
+        ...
 
     async def open_pipes(
         self, command: Sequence[str], *, cwd: str | None = None, env: Mapping[str, str] | None = None
@@ -136,13 +138,17 @@ class Container(Protocol):
         """How many processes the memory limit has ended so far."""
         ...
 
-    async def alive(self) -> bool: ...
+    async def alive(self) -> bool:
+        """Whether it could do something now. Asked of itself: a death in progress counts as one."""
+        ...
 
     async def kill(self) -> None:
         """End it at once, as an accident would (for tests and the watchdog)."""
         ...
 
-    async def close(self) -> None: ...
+    async def close(self) -> None:
+        """End it with everything in it, and remove what it left. Idempotent."""
+        ...
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -177,4 +183,6 @@ class Engine(Protocol):
         """End and remove one of ``owned``; not an error where it is gone already."""
         ...
 
-    async def close(self) -> None: ...
+    async def close(self) -> None:
+        """Close every container it made. Idempotent."""
+        ...

@@ -31,8 +31,14 @@ HOST_DIGEST_PREFIX = "host:"
 
 _NEEDED_BYTES = 2 * 2**30
 _USER_ID = 1000
+_HOST_PYTHON = "/usr/bin/python3"
 _MOUNT_POINTS = ("dev", "etc", "home/user", "opt", "proc", "root", "run", "sys", "tmp", "usr", "var/tmp", "workspace")
 _HOST_ETC = ("alternatives", "bash.bashrc", "inputrc", "ld.so.cache", "localtime", "nanorc", "os-release", "terminfo")
+
+# Of one image alone, also where another's name begins with its name and a dash.
+_BUILD_KEY = "[0-9a-f]" * 16
+_ASIDE_KEY = "?" * 8
+"""What ``tempfile`` adds to a prefix."""
 
 Progress = Callable[[str], None]
 
@@ -86,8 +92,8 @@ def build(image: ImageDefinition, progress: Progress) -> str:
     target = _folder(image)
     check_free_space(target, _NEEDED_BYTES)
     target.parent.mkdir(parents=True, exist_ok=True)
-    for remains in target.parent.glob(f".{image.name}-*"):  # of a killed build: a living one would hold the lock
-        shutil.rmtree(remains)
+    for remains in target.parent.glob(f".{image.name}-{_ASIDE_KEY}"):
+        shutil.rmtree(remains)  # of a killed build: a living one would hold the lock
     with tempfile.TemporaryDirectory(prefix=f".{image.name}-", dir=target.parent) as folder:
         aside = Path(folder, "image")
         (aside / "rootfs").mkdir(parents=True)
@@ -146,8 +152,18 @@ def _build_on_host(image: ImageDefinition, rootfs: Path, progress: Progress) -> 
         (rootfs / link.name).symlink_to(link.readlink())
     _write_etc(rootfs / "etc")
     fetch_tools(image, rootfs / "opt", python_version=_host_python_version(), progress=progress)
+    compile_python(rootfs)
     release = platform.freedesktop_os_release()
     return f"{HOST_DIGEST_PREFIX}{release['ID']}-{release.get('VERSION_ID', 'rolling')}", "/usr"
+
+
+def compile_python(rootfs: Path) -> None:
+    """What ``setup.sh`` does inside a Debian root, by the host's Python: the bytecode names the paths inside."""
+    subprocess.run(
+        [_HOST_PYTHON, "-m", "compileall", "-q", "-s", str(rootfs), "-p", "/", str(rootfs / "opt")],
+        check=False,  # packages hold files that are no Python of this version, and are not meant to be
+        capture_output=True,
+    )
 
 
 def _write_etc(etc: Path) -> None:
@@ -168,9 +184,9 @@ def _write_etc(etc: Path) -> None:
 
 
 def _host_python_version() -> str:
-    """Of ``/usr/bin/python3``, which will run the tools."""
+    """Of the Python that will run the tools."""
     try:
-        answer = subprocess.run(["/usr/bin/python3", "--version"], check=True, capture_output=True, text=True)
+        answer = subprocess.run([_HOST_PYTHON, "--version"], check=True, capture_output=True, text=True)
     except (FileNotFoundError, subprocess.CalledProcessError):
         raise SandboxError(
             "bubblewrap sandboxes need a working python3 in this machine's /usr/bin", mend="apt-get install python3"
@@ -181,7 +197,7 @@ def _host_python_version() -> str:
 def _remove_older(image: ImageDefinition) -> None:
     """Remove builds from older definitions, except those that a sandbox is running on."""
     current = _folder(image)
-    for folder in current.parent.glob(f"{image.name}-*"):
+    for folder in current.parent.glob(f"{image.name}-{_BUILD_KEY}"):
         lock = folder / "image.json"
         if folder == current or not lock.exists():
             continue

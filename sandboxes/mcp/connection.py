@@ -85,12 +85,17 @@ class McpConnection:
         """Size in bytes of the answer to the last call, where it was too large to take."""
         return self._wire.overlong
 
+    @property
+    def malformed(self) -> bool:
+        """Whether the answer to the last call was none that the protocol knows."""
+        return self._wire.malformed
+
     async def call(self, tool: str, arguments: Mapping[str, object]) -> JsonObject:
         """The server's answer, as it sent it: a tool result, or ``{"error": {"code", "message", "data"?}}``.
 
         Raises ``ConnectionLostError`` where the server is gone before it has answered.
         """
-        self._wire.overlong = None
+        self._wire.overlong, self._wire.malformed = None, False
         try:
             return await self._dispatcher.send_raw_request("tools/call", {"name": tool, "arguments": dict(arguments)})
         except MCPError as error:
@@ -130,6 +135,8 @@ class McpConnection:
             reason = f"{await self._last_words()} before it was initialised"
         elif isinstance(error, TimeoutError):
             reason = f"does not answer initialize and tools/list within {timeout_s:g} s{self._murmur()}"
+        elif isinstance(error, MCPError) and self.malformed:
+            reason = f"answers outside the protocol: {error.error.message}"
         elif isinstance(error, MCPError):
             reason = f"refuses to start: {error.error.message}"
         else:

@@ -34,8 +34,8 @@ class McpSandbox:
 
     ``ErrorKind.AGENT`` means a malformed action or an unknown tool; ``TOOL`` that the server answered with an error, or
     within ``call_timeout_s`` not at all (``timed_out``); ``ENVIRONMENT`` that the server or the container was lost, or
-    that an answer was too large to take. A lost server is started again for its next call. ``ended`` is true once the
-    container or every server is gone for good.
+    that an answer was too large to take, or malformed (the error's ``data`` is then what came). A lost server is
+    started again for its next call. ``ended`` is true once the container or every server is gone for good.
 
     Args:
         engine: where the container is had from.
@@ -117,6 +117,10 @@ class McpSandbox:
             return self._observation(answer, settle_s=settle_s)
         cause, is_over = await self._aftermath(self._container)
         return self._observation(replace(answer, error=cause or answer.error), settle_s=settle_s, ended=is_over)
+
+    async def alive(self) -> bool:
+        assert self._container is not None, "the sandbox has not been started"
+        return await self._container.alive() and not all(server.gone for server in self._running)
 
     async def close(self) -> None:
         try:

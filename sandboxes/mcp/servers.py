@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TypeAlias
@@ -10,6 +9,7 @@ from typing import TypeAlias
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from trajectories import InputError, JsonValue
+from trajectories.spelling import nearest
 
 _GIT_SETUP = """
 git config --global user.name user
@@ -107,6 +107,4 @@ def _choose(choice: ServerChoice, where: str) -> McpServer:
 def _known(name: str, where: str) -> McpServer:
     if server := KNOWN_SERVERS.get(name):
         return server
-    nearest = difflib.get_close_matches(name, KNOWN_SERVERS, n=1)
-    mend = f"did you mean '{nearest[0]}'?" if nearest else f"known ones are: {', '.join(KNOWN_SERVERS)}"
-    raise InputError(f"there is no MCP server '{name}'", where=where, mend=mend)
+    raise InputError(f"there is no MCP server '{name}'", where=where, mend=nearest(name, KNOWN_SERVERS))

@@ -85,7 +85,7 @@ class SupervisedServer:
         except SandboxError as failure:
             outcome = protocol_error(CONNECTION_CLOSED, "Connection closed")
             return Answer(outcome=outcome, error_kind=ErrorKind.ENVIRONMENT, error=str(failure))
-        return _received(outcome, connection.overlong)
+        return _received(outcome, connection)
 
     async def close(self) -> None:
         """End the server and everything it started. Idempotent."""
@@ -94,7 +94,7 @@ class SupervisedServer:
             await connection.close()
 
 
-def _received(outcome: JsonObject, overlong: int | None) -> Answer:
-    if overlong is not None:
-        return Answer(outcome=outcome, error_kind=ErrorKind.ENVIRONMENT, overlong=overlong)
+def _received(outcome: JsonObject, connection: McpConnection) -> Answer:
+    if connection.malformed or connection.overlong is not None:
+        return Answer(outcome=outcome, error_kind=ErrorKind.ENVIRONMENT, overlong=connection.overlong)
     return Answer(outcome=outcome, error_kind=ErrorKind.TOOL if is_failure(outcome) else None)

@@ -19,6 +19,7 @@ from mcp.types import (
     RequestId,
     jsonrpc_message_adapter,
 )
+from pydantic import ValidationError
 
 from sandboxes.engines.base import PipeStream
 from sandboxes.errors import SandboxDiedError
@@ -61,20 +62,40 @@ class LineSplitter:
 
 
 def parse_message(data: bytes) -> JSONRPCMessage | None:
-    """The JSON-RPC message in ``data``, or None where it is something else.
+    """The JSON-RPC message in ``data``, or None where it is something else, such as one with a NaN in it.
 
     What cannot be stored as UTF-8 (bad bytes, escaped lone surrogates) becomes U+FFFD.
     """
     try:
-        return jsonrpc_message_adapter.validate_json(data, by_name=False)
-    except ValueError:
+        message = jsonrpc_message_adapter.validate_json(data, by_name=False)
+        json.dumps(message.model_dump(), allow_nan=False)
+        return message
+    except (ValueError, RecursionError):
         pass
     try:
-        text = json.dumps(json.loads(data.decode(errors="replace")), ensure_ascii=False)
+        text = json.dumps(json.loads(data.decode(errors="replace")), ensure_ascii=False, allow_nan=False)
         storable = text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
         return jsonrpc_message_adapter.validate_json(storable, by_name=False)
     except (ValueError, RecursionError):
         return None
+
+
+def flaw_of(data: bytes, request: RequestId | None) -> str | None:
+    """What is wrong with a line that was meant as the answer to ``request``; None where it was meant as no answer."""
+    if not (data.lstrip().startswith(b"{") and b'"jsonrpc"' in data):
+        return None
+    try:
+        jsonrpc_message_adapter.validate_json(data, by_name=False)
+    except ValidationError as error:
+        if unreadable := next((item for item in error.errors() if item["type"] == "json_invalid"), None):
+            return unreadable["msg"]
+    try:
+        sent = json.loads(data.decode(errors="replace"))
+        json.dumps(sent, allow_nan=False)
+    except (ValueError, RecursionError) as error:
+        return f"Invalid JSON: {error}"
+    is_answer = "method" not in sent and str(sent.get("id")) == str(request)
+    return "It is no JSON-RPC response" if is_answer else None
 
 
 class Wire:
@@ -89,6 +110,8 @@ class Wire:
         """The server has closed its stdout or cannot be written to any more."""
         self.overlong: int | None = None
         """Size in bytes of the last message that was too large to take."""
+        self.malformed = False
+        """The last answer was none that the protocol knows."""
         self.noise = ""
         """The last line on stdout that was no message."""
 
@@ -136,6 +159,9 @@ class Wire:
         if not line.data.strip():
             return None
         message = parse_message(line.data)
+        if message is None and (flaw := flaw_of(line.data, self._last_request)):
+            self.malformed = True
+            return self._failure(f"The answer is malformed: {flaw}", line.data.decode(errors="replace"))
         if message is None:
             self.noise = line.data[: 4 * _NOISE_CHARS].decode(errors="replace")[:_NOISE_CHARS].strip()
         return message
@@ -143,5 +169,8 @@ class Wire:
     def _refuse(self, size: int) -> JSONRPCMessage:
         """Stands in for a message too large to take, which can only be the answer to the last request."""
         self.overlong = size
-        text = f"The answer of {size} bytes is larger than {MESSAGE_CAP} bytes"
-        return JSONRPCError(jsonrpc="2.0", id=self._last_request, error=ErrorData(code=INTERNAL_ERROR, message=text))
+        return self._failure(f"The answer of {size} bytes is larger than {MESSAGE_CAP} bytes")
+
+    def _failure(self, text: str, data: str | None = None) -> JSONRPCMessage:
+        error = ErrorData(code=INTERNAL_ERROR, message=text, data=data)
+        return JSONRPCError(jsonrpc="2.0", id=self._last_request, error=error)

@@ -17,7 +17,7 @@ from sandboxes.leases import HOST_LABEL, Host
 from trajectories import Dataset
 
 _WARM = multiprocessing.get_context("forkserver")
-_WARM.set_forkserver_preload(["collecting"])
+_WARM.set_forkserver_preload([__name__])
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -4,26 +4,37 @@ from __future__ import annotations
 
 import asyncio
 import hashlib
+from collections.abc import Mapping
 
 from sandboxes.base import SandboxFacts
+from sandboxes.errors import SandboxError
 from trajectories import Action, EventSpool, Observation, RawEvent, SystemPrompt
 
 
 class Notepad:
     """A sandbox that appends each action's text to a page and shows the page.
 
-    The text ``crash`` makes its step raise, ``hang`` makes it wait for ever, ``leave`` ends it.
+    The text ``crash`` makes its step raise, ``hang`` makes it wait for ever, ``leave`` ends it, ``die`` ends it after
+    the step, ``stick`` makes it refuse to close.
     """
 
-    def __init__(self, first_line: str = "") -> None:
+    def __init__(self, first_line: str = "", *, versions: Mapping[str, str] | None = None) -> None:
         self.page = [first_line] if first_line else []
         self.closed = 0
+        self._versions = versions or {}
         self._spool = EventSpool()
 
     @property
     def facts(self) -> SandboxFacts:
         prompt = SystemPrompt(task_description="A notepad.", initial_state="\n".join(self.page))
-        return SandboxFacts(domain="notepad", sandbox="notepad@1", engine=None, image_digest=None, prompt=prompt)
+        return SandboxFacts(
+            domain="notepad",
+            sandbox="notepad@1",
+            engine=None,
+            image_digest=None,
+            prompt=prompt,
+            versions=self._versions,
+        )
 
     async def start(self) -> Observation:
         return self._observation("".join(self.page))
@@ -37,9 +48,14 @@ class Notepad:
             self.page.append(str(action.payload))
         return self._observation(str(action.payload), ended=action.payload == "leave")
 
+    async def alive(self) -> bool:
+        return "die" not in self.page
+
     async def close(self) -> None:
         self.closed += 1
         self._spool.close()
+        if "stick" in self.page:
+            raise SandboxError("the notepad sticks")
 
     def _observation(self, output: str, *, ended: bool = False) -> Observation:
         self._spool.close()

@@ -13,7 +13,8 @@ import pytest
 from collectors.collect import Progress, collect
 from collectors.runs import RunBusyError, exclusive_run
 from collectors.tasks import Task
-from sandboxes import Engine
+from sandboxes import Container, ContainerSpec, Engine
+from sandboxes.engines.base import Resource
 from tests.collectors.collecting import Work, owned_here
 from tests.collectors.test_killed import wait_for_turns
 from trajectories import Action, Dataset, InputError, Status, StorageError, replay
@@ -73,6 +74,67 @@ async def test_a_trajectory_ends_at_the_limit_of_turns_or_when_the_shell_is_left
     assert summary.num_turns == 3
 
 
+class DyingEngine:
+    """An engine whose containers die at the moment somebody asks whether they are alive."""
+
+    def __init__(self, engine: Engine, monkeypatch: pytest.MonkeyPatch) -> None:
+        self._engine = engine
+        self._monkeypatch = monkeypatch
+        self.name = engine.name
+
+    async def create(self, spec: ContainerSpec) -> Container:
+        container = await self._engine.create(spec)
+        ask = container.alive
+
+        async def die_first() -> bool:
+            await container.kill()
+            return await ask()
+
+        self._monkeypatch.setattr(container, "alive", die_first)
+        return container
+
+    async def owned(self) -> list[Resource]:
+        return await self._engine.owned()
+
+    async def remove(self, resource: Resource) -> None:
+        await self._engine.remove(resource)
+
+    async def close(self) -> None:
+        await self._engine.close()
+
+
+@pytest.mark.parametrize("max_turns", [1, 2], ids=["at the limit of turns", "with nothing more to do"])
+async def test_a_sandbox_that_died_after_its_last_turn_has_failed(
+    dataset: Dataset, engine: Engine, monkeypatch: pytest.MonkeyPatch, max_turns: int
+) -> None:
+    call = Task(
+        id="call",
+        domain="mcp",
+        instruction="x",
+        servers=("sqlite",),
+        actions=(Action.call("list_tables", {}),),
+    )
+    summary = await collect(
+        dataset,
+        [terminal("typed", "true"), call],
+        policy="scripted",
+        engine=DyingEngine(engine, monkeypatch),
+        run=RUN,
+        max_turns=max_turns,
+    )
+    reason = "the sandbox died after its last turn"
+    assert summary.failures == {"typed#0": reason, "call#0": reason}
+    rows = dataset.scan_trajectories().select("status", "error").collect().rows()
+    assert rows == [(Status.FAILED, reason)] * 2
+
+
+async def test_a_program_that_kills_all_it_can_ends_no_sandbox_unseen(dataset: Dataset, engine: Engine) -> None:
+    tasks = [terminal("others", "kill -9 -1"), terminal("itself", "kill -9 $$")]
+    summary = await collect(dataset, tasks, policy="scripted", engine=engine, run=RUN, episodes=2)
+    assert summary.statuses == {Status.COMPLETED: 2, Status.FAILED: 2}
+    assert list(summary.failures) == ["itself#0", "itself#1"]
+
+
 async def test_progress_tells_of_every_turn_and_every_end(dataset: Dataset, any_engine: Engine) -> None:
     seen: list[Progress] = []
     await collect(
@@ -125,10 +187,13 @@ async def test_two_processes_cannot_work_on_one_run(dataset: Dataset, any_engine
         ({"policy": "exlore"}, "unknown policy 'exlore'; did you mean 'explore'?"),
         ({"run": "../up"}, "../up"),
         ({"concurrency": 0}, "must be at least 1"),
+        ({"secrets": {"PIN": "1234"}}, "the secret 'PIN' has 4 characters"),
+        ({"secrets": {"KEY": "secret-run"}, "run": "my-secret-run"}, "the name of the run holds a secret"),
         (
             {"tasks": [terminal("t", "ls", options={"colums": 80})]},
             "no option 'colums' (task t); did you mean 'columns'?",
         ),
+        ({"tasks": [terminal("t", "ls", options={"image": "../../x"})]}, "no sandbox image '../../x' (task t)"),
         ({"tasks": [terminal("t")]}, "the task has no actions to run as a script (task t); use --policy explore"),
         ({"tasks": [Task(id="t", domain="termnal", instruction="x")]}, "no domain 'termnal' (task t)"),
     ],
@@ -149,6 +214,31 @@ async def test_too_little_room_stops_it_before_it_begins(dataset: Dataset, any_e
     tasks = [terminal("t", "true")]
     with pytest.raises(StorageError, match="MiB are free, and collecting needs"):
         await collect(dataset, tasks, policy="scripted", engine=any_engine, run=RUN, min_free_bytes=too_much)
+
+
+async def test_a_second_signal_ends_it_within_the_turn_and_without_an_error(
+    tmp_path: Path, state: Path, any_engine: Engine
+) -> None:
+    tasks = tmp_path / "tasks.yaml"
+    line = '{keystrokes: "sleep 1000\\n", duration: 100}'
+    tasks.write_text(f"{{id: t, domain: terminal, instruction: x, actions: [echo begun, {line}]}}")
+    work = Work(
+        dataset=tmp_path / "data",
+        tasks=tasks,
+        state=state,
+        acknowledged=tmp_path / "acknowledged",
+        engine="docker" if any_engine.name == "docker" else "bubblewrap",
+    )
+    process = work.start()
+    await asyncio.to_thread(wait_for_turns, work, process, 1)
+    assert process.pid is not None
+    os.kill(process.pid, signal.SIGINT)
+    os.kill(process.pid, signal.SIGTERM)  # another one, for two of a kind may arrive as one
+    await asyncio.to_thread(process.join, 30)
+    assert process.exitcode == 0
+    rows = Dataset(work.dataset).scan_trajectories().select("status", "num_turns").collect().rows()
+    assert rows == [(Status.INTERRUPTED, 1)]
+    assert await owned_here(any_engine, state) == set()
 
 
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])

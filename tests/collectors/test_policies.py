@@ -77,6 +77,13 @@ async def test_episodes_together_call_every_tool_whatever_the_number_of_turns() 
     assert called >= {str(tool["name"]) for tool in TOOLS}
 
 
+async def test_an_exploration_of_servers_without_a_tool_is_refused() -> None:
+    facts = SandboxFacts(domain="mcp", sandbox="none@1", engine=None, image_digest=None, prompt=SystemPrompt())
+    chooser = make_policy("explore", task("mcp"), seed=0, episode=0)
+    with pytest.raises(InputError, match="the servers list no tool to explore; name other servers"):
+        await chooser.next_action(History(facts=facts, initial=Observation(text="", renderer="none@1")))
+
+
 async def test_an_exploration_stops_where_the_sandbox_has_ended() -> None:
     dead = Observation(text="", renderer="none@1", ended=True, error_kind=ErrorKind.ENVIRONMENT)
     facts = SandboxFacts(domain="mcp", sandbox="none@1", engine=None, image_digest=None, prompt=SystemPrompt())

@@ -2,7 +2,6 @@
 
 import asyncio
 import json
-import os
 import subprocess
 import sys
 from contextlib import suppress
@@ -11,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from collectors.recorder import Origin, Recorder
+from sandboxes.errors import SandboxError
 from tests.collectors.notepad import Notepad
 from trajectories import Action, Dataset, Status, StorageError, compact
 
@@ -116,6 +116,22 @@ async def test_cancellation_passes_through_and_the_action_in_flight_is_not_recor
     assert dataset.recorded(RUN) == {"notepad-1": Status.INTERRUPTED}
 
 
+async def test_a_sandbox_that_does_not_close_has_failed_on_disk_as_well(dataset: Dataset, notepad: Notepad) -> None:
+    with pytest.raises(SandboxError, match="the notepad sticks"):
+        await record(dataset, notepad, "one", "stick")
+    assert dataset.recorded(RUN) == {"notepad-1": Status.FAILED}
+    assert dataset.trajectory("notepad-1").row["error"] == "the sandbox did not close: the notepad sticks"
+
+
+async def test_a_sandbox_that_died_after_its_last_turn_says_so(dataset: Dataset, notepad: Notepad) -> None:
+    recorder = Recorder(notepad, dataset, origin())
+    await recorder.start()
+    assert await recorder.alive()
+    assert not (await recorder.step(Action.of("die"))).ended
+    assert not await recorder.alive()
+    await recorder.close()
+
+
 async def test_no_secret_reaches_the_disk_and_each_is_counted(dataset: Dataset) -> None:
     notepad = Notepad(first_line=f"token={TOKEN}")
     await record(dataset, notepad, f"echo {TOKEN}", "plain", "look", API_KEY=TOKEN)
@@ -130,6 +146,31 @@ async def test_no_secret_reaches_the_disk_and_each_is_counted(dataset: Dataset) 
     raw = "".join(event.data for event in dataset.recording("notepad-1") if event.kind == "o")
     assert "echo [secret:API_KEY]" in raw
     assert TOKEN not in raw
+
+
+async def test_no_field_of_the_header_keeps_a_secret(dataset: Dataset) -> None:
+    notepad = Notepad(first_line=TOKEN, versions={f"pad {TOKEN}": f"pad {TOKEN}"})
+    why = Origin(
+        trajectory_id="notepad-1",
+        run=RUN,
+        task_id=f"t-{TOKEN}",
+        task_sha256="0" * 64,
+        instruction=TOKEN,
+        policy=TOKEN,
+        seed=7,
+        model=TOKEN,
+        licence=TOKEN,
+        source=f"https://example.org/?key={TOKEN}",
+        split_group=TOKEN,
+        secrets={"API_KEY": TOKEN},
+    )
+    recorder = Recorder(notepad, dataset, why)
+    await recorder.start()
+    await recorder.close()
+    assert TOKEN not in journal_text(dataset)
+    row = dataset.trajectory("notepad-1").row
+    assert row["versions_json"] == '{"pad [secret:API_KEY]": "pad [secret:API_KEY]"}'
+    assert row["source"] == "https://example.org/?key=[secret:API_KEY]"
 
 
 async def test_the_policy_sees_what_the_sandbox_answered_not_what_was_redacted(dataset: Dataset) -> None:
@@ -149,8 +190,7 @@ async def test_a_secret_in_the_reason_of_a_failure_is_redacted(dataset: Dataset,
 
 
 _FILL_A_SMALL_DISK = """
-import asyncio, resource, sys
-sys.path.insert(0, {tests!r})
+import asyncio, resource
 from tests.collectors.notepad import Notepad
 from tests.collectors.test_recorder import origin
 from collectors.recorder import Recorder
@@ -170,8 +210,9 @@ asyncio.run(main())
 
 
 def test_a_full_disk_stops_the_recording_in_one_line_and_leaves_all_turns_whole(dataset: Dataset) -> None:
-    program = _FILL_A_SMALL_DISK.format(tests=str(Path(__file__).parent), data=str(dataset.folder))
-    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, env=os.environ, check=False)
+    program = _FILL_A_SMALL_DISK.format(data=str(dataset.folder))
+    here = Path(__file__).parents[2]
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, cwd=here, check=False)
     num_turns = int(done.stdout.split()[-1])
     assert num_turns > 2
     assert StorageError.__name__ in done.stderr.splitlines()[-1]

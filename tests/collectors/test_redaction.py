@@ -104,6 +104,22 @@ def test_an_action_and_its_payload_lose_the_value_also_where_json_escapes_it(sec
     assert secret.strip() not in json.loads(redacted.text)["arguments"]["content"]
 
 
+@pytest.mark.parametrize("cut", [1, 3, 8, 15])
+def test_a_value_typed_in_two_actions_is_redacted_in_all_that_is_still_to_be_written(cut: int) -> None:
+    redactor = Redactor({"KEY": TOKEN})
+    first = redactor.action(Action.keys((f"echo {TOKEN[:cut]}", 1.0))).text
+    assert redactor.action(Action.keys()) == Action.keys()
+    second = redactor.action(Action.keys((f"{TOKEN[cut:]}\n", 1.0)))
+    assert second == Action.keys(("[secret:KEY]\n", 1.0))
+    assert first == Action.keys((f"echo {TOKEN[:cut] if cut < 8 else '[secret:KEY]'}", 1.0)).text
+    assert redactor.action(Action.keys(("ls\n", 1.0))) == Action.keys(("ls\n", 1.0))
+
+
+def test_a_value_typed_by_the_entries_of_one_action_is_redacted_whole() -> None:
+    action = Action.keys((f"x{TOKEN[:2]}", 1.0), (TOKEN[2:5], 0.5), (f"{TOKEN[5:]}y", 1.0))
+    assert Redactor({"KEY": TOKEN}).action(action) == Action.keys(("x[secret:KEY]", 1.0), ("", 0.5), ("y", 1.0))
+
+
 def test_an_answer_that_quotes_the_value_as_json_or_python_is_redacted() -> None:
     secret = 'pa"ss\\wörd\t99'
     redactor = Redactor({"KEY": secret})

@@ -210,9 +210,45 @@ def test_a_tool_without_parameters_gets_none_or_an_unknown_one(schema: dict[str,
         {"properties": {"a": True, "b": False}, "required": ["a"]},
         {"properties": {"a": {"anyOf": [True, {"type": "string"}]}}, "required": ["a"]},
         {"properties": [], "required": 7, "anyOf": "x"},
+        {"properties": {"a": {"type": "array", "minItems": 5, "maxItems": 2}}, "required": ["a"]},
+        {"properties": {"a": {"type": "array", "minItems": 2.0}}, "required": ["a"]},
+        {"properties": {"a": {"type": "integer", "minimum": 10**400}}, "required": ["a"]},
     ],
 )
 def test_a_broken_schema_still_gets_arguments(schema: dict[str, Any]) -> None:
     for seed in range(10):
         assert isinstance(maker(seed).valid(schema), dict)
         assert isinstance(maker(seed).invalid(schema), dict)
+
+
+CHILD = {"$ref": "#"}
+
+
+def nested(depth: int) -> dict[str, Any]:
+    schema: dict[str, Any] = {"type": "object"}
+    for _ in range(depth):
+        schema = {"type": "object", "properties": {"child": schema}, "required": ["child"]}
+    return schema
+
+
+@pytest.mark.parametrize(
+    "schema",
+    [
+        {"type": "object", "properties": {"child": CHILD}, "required": ["child"]},
+        {"type": "object", "properties": dict.fromkeys("abcdefgh", CHILD), "required": list("abcdefgh")},
+        {"properties": {"c": {"type": "array", "items": CHILD, "minItems": 1000}}, "required": ["c"]},
+        {"properties": {"c": {"anyOf": [CHILD, CHILD]}}, "required": ["c"]},
+        nested(150),
+    ],
+    ids=["chain", "tree", "wide", "choice", "deep"],
+)
+def test_a_schema_without_end_gets_arguments_that_have_one(schema: dict[str, Any]) -> None:
+    for seed in range(3):
+        assert isinstance(maker(seed).valid(schema), dict)
+        assert isinstance(maker(seed).invalid(schema), dict)
+
+
+@pytest.mark.parametrize("part", [{"type": "array", "minItems": 10**9}, {"type": "string", "minLength": 10**9}])
+def test_a_schema_that_asks_for_a_gigabyte_does_not_get_it(part: dict[str, Any]) -> None:
+    schema = {"properties": {"a": part}, "required": ["a"]}
+    assert len(maker(0).valid(schema)["a"]) < 200_000

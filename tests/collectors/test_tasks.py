@@ -1,5 +1,6 @@
 """A task file is read whole or refused in one line that says what, where and how to mend it."""
 
+import os
 from pathlib import Path
 
 import pytest
@@ -106,17 +107,84 @@ def test_a_line_that_yaml_takes_for_a_mapping_is_refused_with_advice(tmp_path: P
         ("id: t\ndomain: terminal\n", "instruction: Field required (tasks.yaml:1, task t)"),
         ("id: ../t\ndomain: terminal\ninstruction: x\n", "id: String should match pattern"),
         ("id: t\ndomain: terminal\ninstruction: x\nturns: 0\n", "turns: Input should be greater than or equal to 1"),
-        ("id: t\ndomain: terminal\ninstruction: x\nfiles: {../up: x}\n", "'../up' must be a relative path"),
+        (
+            "id: t\ndomain: terminal\ninstruction: x\nfiles: {../up: x}\n",
+            "a sandbox file must stay in its folder ('../up')",
+        ),
+        ("id: t\ndomain: terminal\ninstruction: x\nfiles: {'.': x}\n", "must stay in its folder ('.')"),
+        (
+            'id: t\ndomain: terminal\ninstruction: x\nfiles: {"a\\0b": x}\n',
+            "a file's name cannot be stored ('a\\x00b')",
+        ),
+        ("id: t\ndomain: terminal\ninstruction: x\nfiles: {a: x, a/b: x}\n", "'a' is a file and a folder"),
+        ("id: t\ndomain: terminal\ninstruction: x\nfiles: {a/b: x, a//b: x}\n", "'a/b' is given twice"),
+        (
+            "id: t\ndomain: terminal\ninstruction: x\noptions: {engine: docker, files: {}}\n",
+            "options: 'engine' is not among a sandbox's options; it is chosen for the whole run (tasks.yaml:4, task t)",
+        ),
         ("id: t\ndomain: terminal\ninstruction: x\nfiles_from: nowhere\n", "files_from: there is no folder"),
         ("id: t\nid: u\ndomain: terminal\ninstruction: x\n", "key 'id' is given twice (tasks.yaml:2)"),
         ("tasks: []\nextra: 1\n", "unknown key 'extra' beside 'tasks' (tasks.yaml:2)"),
         ("tasks: [3]\n", "a task must be a mapping of keys to values (tasks.yaml:1)"),
         ("id: [\n", "this is not YAML"),
+        ("id: &a [*a]\n", "the values are nested more than 100 levels deep (tasks.yaml:1)"),
+        ("id: " + "[" * 20_000 + "]" * 20_000, "the values are nested more than 100 levels deep (tasks.yaml)"),
+        ("turns: " + "9" * 10_000, "a value cannot be read: Exceeds the limit (4300 digits)"),
+        ("turns: !!bool maybe", "a value cannot be read: 'maybe' (tasks.yaml:1)"),
+        ("? [a, b]\n: c\n", "a key must be a plain text (tasks.yaml:1)"),
+        ("id: t\nfiles: !!python/object/apply:os.system [ls]\n", "could not determine a constructor for the tag"),
+        ('id: t\nactions: ["\\ud800"]\n', "a text holds half a surrogate pair (tasks.yaml:2)"),
+        (
+            "l0: &l0 [x]\n" + "".join(f"l{n}: &l{n} [{', '.join([f'*l{n - 1}'] * 9)}]\n" for n in range(1, 10)),
+            "the aliases stand for too many values (tasks.yaml:2); write out what is meant",
+        ),
         ("", "no tasks found (tasks.yaml)"),
     ],
 )
 def test_what_is_wrong_is_said_with_file_and_line(tmp_path: Path, text: str, expected: str) -> None:
     assert expected in refusal(tmp_path, text)
+
+
+def test_a_few_aliases_are_what_they_stand_for(tmp_path: Path) -> None:
+    task = load_one(tmp_path, "{id: t, domain: &d terminal, instruction: *d, actions: [&ls ls, *ls, *ls]}")
+    assert (task.instruction, len(task.actions)) == ("terminal", 3)
+
+
+@pytest.mark.parametrize("folder", ["..", "../outside", "/etc", "out"])
+def test_files_come_from_no_folder_outside_the_task_files_own(tmp_path: Path, folder: str) -> None:
+    own = tmp_path / "own"
+    for place in (own, tmp_path / "outside"):
+        place.mkdir()
+    (own / "out").symlink_to(tmp_path / "outside")
+    message = refusal(own, f"id: t\ndomain: terminal\ninstruction: x\nfiles_from: {folder}\n")
+    assert message == f"files_from: '{folder}' lies outside the task file's own folder (tasks.yaml:4, task t)"
+
+
+@pytest.mark.parametrize("target", ["/etc/passwd", "/etc", "../secret", "nothing", "file"])
+def test_a_file_that_is_a_link_out_of_its_folder_or_cannot_be_read_is_named(tmp_path: Path, target: str) -> None:
+    (tmp_path / "secret").write_text("s")
+    (tmp_path / "seed").mkdir()
+    (tmp_path / "seed" / "file").symlink_to(target)
+    message = refusal(tmp_path, "id: t\ndomain: terminal\ninstruction: x\nfiles_from: seed\n")
+    reasons = {"nothing": "cannot be read: No such file or directory", "file": "cannot be read: Too many levels"}
+    assert reasons.get(target, "the link 'seed/file' leaves its folder") in message
+    assert "seed/file" in message
+
+
+def test_a_pipe_among_the_files_is_refused_and_not_waited_for(tmp_path: Path) -> None:
+    (tmp_path / "seed").mkdir()
+    os.mkfifo(tmp_path / "seed" / "pipe")
+    assert "'seed/pipe' is not a file" in refusal(
+        tmp_path, "id: t\ndomain: terminal\ninstruction: x\nfiles_from: seed\n"
+    )
+
+
+def test_a_link_within_the_folder_is_the_file_it_leads_to(tmp_path: Path) -> None:
+    (tmp_path / "seed").mkdir()
+    (tmp_path / "seed" / "a").write_text("1")
+    (tmp_path / "seed" / "b").symlink_to("a")
+    task = load_one(tmp_path, "{id: t, domain: terminal, instruction: x, files_from: seed}")
+    assert task.files == {"a": b"1", "b": b"1"}
 
 
 def test_an_id_used_twice_is_refused_with_both_places(tmp_path: Path) -> None:

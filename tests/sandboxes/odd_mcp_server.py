@@ -91,11 +91,16 @@ TOOLS = {
     "spawn": spawn,
     "processes": processes,
     "refuse": None,
+    "raw": None,
 }
 
 
 def definition(name):
     return {"name": name, "description": f"Does {name}", "inputSchema": {"type": "object"}, "extra": {"kept": None}}
+
+
+def nested(depth):
+    return {"type": "object", "properties": {"child": nested(depth - 1)}} if depth else {"type": "object"}
 
 
 def pages(params):
@@ -111,6 +116,7 @@ LISTINGS = {
     "endless-pages": lambda _: {"tools": [], "nextCursor": "again"},
     "same-tool-twice": lambda _: {"tools": [definition("echo")] * 2},
     "bad-tools": lambda _: {"tools": [{"name": 7}]},
+    "deep-tools": lambda _: {"tools": [{**definition("deep"), "inputSchema": nested(300)}]},
 }
 
 
@@ -129,6 +135,9 @@ def serve():
         if "method" not in request or "id" not in request:
             continue
         params = request.get("params", {})
+        if params.get("name") == "raw":
+            say(params["arguments"]["line"].replace("ID", str(request["id"])))
+            continue
         if params.get("name") == "refuse":
             send({"id": request["id"], "error": {"code": -32050, "message": "I would rather not"}})
             continue

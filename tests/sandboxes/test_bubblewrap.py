@@ -199,17 +199,8 @@ async def test_a_guest_gets_no_namespace_of_its_own(engine: BubblewrapEngine) ->
         assert b"Operation not permitted" in result.stderr
 
 
-async def test_a_guest_that_kills_all_it_can_leaves_the_sandbox_usable(engine: BubblewrapEngine) -> None:
+async def test_a_guest_inherits_none_of_the_agents_descriptors(engine: BubblewrapEngine) -> None:
     container = await engine.create(TERMINAL)
-    result = await container.exec(["bash", "-c", "kill -9 -1; kill -9 1; echo done"])
-    assert result.stdout == b"done\n"
-    assert (await container.exec(["echo", "here"])).stdout == b"here\n"
-
-
-async def test_a_guest_cannot_reach_the_agents_descriptors(engine: BubblewrapEngine) -> None:
-    container = await engine.create(TERMINAL)
-    result = await container.exec(["ls", "/proc/1/fd"])
-    assert result.exit_code != 0
     inherited = await container.exec(["sh", "-c", "for fd in $(seq 3 99); do [ -e /proc/$$/fd/$fd ] && echo $fd; done"])
     assert inherited.stdout == b""
 

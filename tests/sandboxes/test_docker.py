@@ -55,9 +55,10 @@ async def test_every_limit_and_every_hardening_reaches_the_daemon(
     assert (host["Memory"], host["MemorySwap"], host["PidsLimit"]) == (300 * 2**20, 300 * 2**20, 77)
     assert (host["NanoCpus"], host["NetworkMode"], host["ReadonlyRootfs"]) == (500_000_000, "none", True)
     assert (host["CapDrop"], host["SecurityOpt"], host["Privileged"]) == (["ALL"], ["no-new-privileges"], False)
+    assert host["CapAdd"] in (["KILL"], ["CAP_KILL"])
     assert (host["AutoRemove"], host["Init"], host["Binds"], facts["Mounts"]) == (True, True, None, [])
     assert sorted(host["Tmpfs"]) == ["/home/user", "/tmp", "/workspace"]
-    assert facts["Config"]["User"] == "1000:1000"
+    assert facts["Config"]["User"] == "0:0"
     assert {**facts["Config"]["Labels"], **lease.labels(50)}.keys() == facts["Config"]["Labels"].keys()
     assert facts["Config"]["Labels"][LEASE_LABEL] == lease.id
     assert container.image_digest == facts["Image"] == daemon.inspect_image("worldtape/terminal:latest")["Id"]

@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import fcntl
 import shutil
+import tempfile
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
@@ -13,6 +14,7 @@ from sandboxes.images import build_image, image_names, unpacked_image
 from sandboxes.images.commands import check_free_space, run_tool
 from sandboxes.images.debian import can_bootstrap
 from sandboxes.images.definition import ImageDefinition, image_definition
+from sandboxes.images.unpacked import compile_python
 from trajectories import InputError
 
 PROGRAMS = {
@@ -96,19 +98,44 @@ def test_a_failed_build_leaves_no_image_and_says_why_in_one_line(host_only: Path
 
 
 def test_what_a_killed_build_left_goes_with_the_next(host_only: Path) -> None:
-    (host_only / ".terminal-killed" / "image" / "rootfs").mkdir(parents=True)
+    host_only.mkdir(parents=True)
+    (Path(tempfile.mkdtemp(prefix=".terminal-", dir=host_only)) / "image" / "rootfs").mkdir(parents=True)
     build_image("terminal", engine="bubblewrap")
     assert len(folders_of(host_only, "terminal")) == 1
 
 
+def make_older(images: Path, name: str) -> Path:
+    (images / name).mkdir(parents=True)
+    (images / name / "image.json").write_text("{}")
+    return images / name
+
+
 def test_an_older_image_stays_while_a_sandbox_runs_on_it(host_only: Path) -> None:
-    for name in ("terminal-unused", "terminal-used"):
-        (host_only / name).mkdir(parents=True)
-        (host_only / name / "image.json").write_text("{}")
-    with (host_only / "terminal-used" / "image.json").open() as running:
+    unused, used = (make_older(host_only, f"terminal-{digit * 16}") for digit in "01")
+    with (used / "image.json").open() as running:
         fcntl.flock(running, fcntl.LOCK_SH)
         build_image("terminal", engine="bubblewrap")
-    assert folders_of(host_only, "terminal") == [unpacked_image("terminal").folder.name, "terminal-used"]
+    assert folders_of(host_only, "terminal") == sorted([unpacked_image("terminal").folder.name, used.name])
+    assert not unused.exists()
+
+
+def test_an_image_whose_name_begins_alike_is_another(host_only: Path) -> None:
+    other = make_older(host_only, f"terminal-large-{'0' * 16}")
+    half_built = Path(tempfile.mkdtemp(prefix=".terminal-large-", dir=host_only))
+    build_image("terminal", engine="bubblewrap")
+    assert other.exists()
+    assert half_built.exists()
+
+
+def test_the_tools_of_a_host_image_are_compiled_under_the_names_they_have_inside(tmp_path: Path) -> None:
+    folder = tmp_path / "opt" / "mcp" / "tool"
+    folder.mkdir(parents=True)
+    (folder / "fine.py").write_text("x = 1\n")
+    (folder / "template.py").write_text("{% not python %}\n")
+    compile_python(tmp_path)
+    (compiled,) = folder.rglob("*.pyc")
+    assert b"/opt/mcp/tool/fine.py" in compiled.read_bytes()
+    assert str(tmp_path).encode() not in compiled.read_bytes()
 
 
 def test_two_builds_of_one_image_wait_for_each_other(host_only: Path) -> None:

@@ -1,5 +1,8 @@
 from __future__ import annotations
 
+import errno
+import fcntl
+import os
 import time
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -53,6 +56,16 @@ def test_a_state_folder_that_cannot_be_written_is_one_line_with_the_mend(tmp_pat
     ):
         pass
     assert "\n" not in str(caught.value)
+
+
+def test_a_lease_that_cannot_be_written_leaves_no_file(state: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def full(*_: object) -> None:
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    monkeypatch.setattr(fcntl, "flock", full)
+    with pytest.raises(WorldtapeError, match="a lease cannot be written: No space left on device"):
+        Lease.take("run", state=state)
+    assert list((state / "leases").iterdir()) == []
 
 
 def test_a_lease_that_never_was_is_not_live(state: Path) -> None:

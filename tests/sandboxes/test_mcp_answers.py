@@ -70,6 +70,39 @@ async def test_an_answer_outside_the_protocol_is_shown_as_it_is(sandbox: Sandbox
     assert (await call(sandbox, "malformed")).text == '{"content": "not a list"}'
 
 
+@pytest.mark.parametrize(
+    ("part", "reason"),
+    [
+        ('"result": null', "It is no JSON-RPC response"),
+        ('"result": "hello"', "It is no JSON-RPC response"),
+        ('"error": {"code": "x", "message": "m"}', "It is no JSON-RPC response"),
+        ('"result": ' + '{"a": ' * 5000 + "1" + "}" * 5000, "Invalid JSON: recursion limit exceeded"),
+        ('"result": {"a": NaN}', "Invalid JSON: Out of range float values"),
+        ('"result": {"a": 1e999}', "Invalid JSON: Out of range float values"),
+        ('"result": {"a": ' + "9" * 5000 + "}", "Invalid JSON: number out of range"),
+    ],
+    ids=["null", "text", "code", "deep", "nan", "infinite", "digits"],
+)
+async def test_a_malformed_answer_is_an_error_at_once_and_kept_as_it_came(
+    sandbox: Sandbox, part: str, reason: str
+) -> None:
+    line = '{"jsonrpc": "2.0", "id": ID, ' + part + "}"
+    observation = await call(sandbox, "raw", line=line)
+    assert observation.text.startswith(f"MCP error -32603: The answer is malformed: {reason}")
+    assert (observation.error_kind, observation.timed_out, observation.ended) == (ErrorKind.ENVIRONMENT, False, False)
+    assert observation.raw is not None
+    kept = json.loads(list(observation.raw)[-1].data)["error"]["data"]
+    assert kept.partition(part)[1] == part
+    assert (await call(sandbox, "echo", text="again")).text == "again"
+
+
+async def test_a_line_that_only_looks_like_an_answer_is_noise(sandbox: Sandbox) -> None:
+    for line in ('{"level": "info", "msg": NaN}', '{"jsonrpc": "2.0", "id": 12345, "result": null}'):
+        answer = json.dumps({"jsonrpc": "2.0", "id": 0, "result": {"content": [{"type": "text", "text": "real"}]}})
+        observation = await call(sandbox, "raw", line=f"{line}\n{answer.replace('0,', 'ID,')}")
+        assert observation.text == "real"
+
+
 async def test_text_that_cannot_be_stored_is_replaced(sandbox: Sandbox) -> None:
     assert (await call(sandbox, "surrogate")).text == "a\ufffdb"
 

@@ -126,6 +126,7 @@ async def test_a_killed_sandbox_is_reported_as_such(engine: WatchedEngine, momen
             r"answers outside the protocol: Unsupported protocol version from the server: 1999-01-01",
         ),
         ("bad-tools", 20, r"answers outside the protocol: "),
+        ("deep-tools", 20, r"answers outside the protocol: The answer is malformed: .*recursion limit"),
         ("same-tool-twice", 20, r"the MCP server 'odd' lists the tool 'odd__echo' twice"),
     ],
 )

@@ -35,7 +35,7 @@ def test_an_unknown_domain_is_refused_with_the_nearest_one() -> None:
 
 
 def test_a_domain_like_no_other_is_refused_with_all_there_are() -> None:
-    with pytest.raises(InputError, match=r"there are: mcp, terminal$"):
+    with pytest.raises(InputError, match=r"known are: mcp, terminal$"):
         open_sandbox("xyz", engine=UnusedEngine())
 
 

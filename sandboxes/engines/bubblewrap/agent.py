@@ -8,9 +8,11 @@ The host sends JSON messages over one inherited ``SOCK_SEQPACKET`` socket, with 
     {"start": ID, "argv": […], "env": {…}, "cwd": …}                        with stdin, stdout and stderr
     {"start": ID, …, "size": [ROWS, COLUMNS]}                               on a terminal of its own
     {"end": ID}                                                             ends it and everything it started
+    {"ping": NUMBER}
 
 and hears ``{"ready": true}`` once, then for each process ``{"started": ID}`` (with the terminal's master side) or
-``{"refused": ID, "reason": …}``, ``{"exit": ID, "code": N}`` when it ends, and ``{"gone": ID}`` in answer to ``end``.
+``{"refused": ID, "reason": …}``, ``{"exit": ID, "code": N}`` when it ends, ``{"gone": ID}`` in answer to ``end``, and
+``{"pong": NUMBER}``.
 
 When the host's end of the socket closes, or its time is up, the agent exits, and since it is process 1 of its
 namespace, the kernel ends everything in the sandbox with it. For the same reason no process in the sandbox can kill
@@ -115,6 +117,8 @@ def serve(control: socket.socket) -> None:
 def answer(control: socket.socket, request: Message, fds: list[int], guests: dict[int, int]) -> None:
     if "start" in request:
         start(control, request, fds, guests)
+    elif "ping" in request:
+        send(control, {"pong": request["ping"]})
     else:
         end_marked(request["end"])
         reap(control, guests)

@@ -42,6 +42,7 @@ class AgentChannel:
         self._processes: dict[int, Process] = {}
         self._sending = asyncio.Lock()
         self._endings: set[asyncio.Task[None]] = set()
+        self._pings: dict[int, asyncio.Future[None]] = {}
         self.ready: asyncio.Future[None] = self._loop.create_future()
         """The agent runs; None too where it died before: then ``ended`` is done."""
         self.ended: asyncio.Future[None] = self._loop.create_future()
@@ -89,6 +90,17 @@ class AgentChannel:
         if process.id in self._processes:
             await self._send({"end": process.id}, ())
             await asyncio.shield(process.gone)
+
+    async def answers(self) -> bool:
+        """Whether the agent is still there, asked of itself."""
+        number = next(self._ids)
+        self._pings[number] = self._loop.create_future()
+        try:
+            await self._send({"ping": number}, ())
+            await asyncio.wait([self._pings[number], self.ended], return_when=asyncio.FIRST_COMPLETED)
+        finally:
+            del self._pings[number]
+        return not self.ended.done()
 
     def forget(self, process: Process) -> None:
         """The process has ended and nobody will ask to end what it left behind."""
@@ -161,6 +173,9 @@ class AgentChannel:
                     self._processes[id_].exited.set_result(code)
             case {"gone": int(id_)}:
                 self._settle(id_)
+            case {"pong": int(number)}:
+                if number in self._pings:  # else whoever asked was cancelled
+                    self._pings[number].set_result(None)
 
     def _set_ended(self) -> None:
         if not self.ended.done():

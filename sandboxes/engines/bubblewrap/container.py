@@ -9,15 +9,14 @@ import time
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from contextlib import suppress
 
-from sandboxes.engines.archive import tar_archive
+from sandboxes.engines.archive import unpack_in
 from sandboxes.engines.base import BASE_ENVIRONMENT, ContainerSpec, ExecResult
 from sandboxes.engines.bubblewrap.cgroups import Cgroup
 from sandboxes.engines.bubblewrap.channel import AgentChannel, Process
 from sandboxes.engines.bubblewrap.streams import OwnedFd, PipeStream, PtyStream, Sink, Source, StandardFds, make_pipe
 from sandboxes.engines.output import CappedOutput
-from sandboxes.errors import SandboxDiedError, SandboxError
-
-_WRITE_FILES_TIMEOUT_S = 120.0
+from sandboxes.engines.uninterrupted import uninterrupted
+from sandboxes.errors import SandboxDiedError
 
 
 class BubblewrapContainer:
@@ -91,7 +90,7 @@ class BubblewrapContainer:
                 await self._channel.end(process)
             await work
         except asyncio.CancelledError:
-            await asyncio.shield(self._channel.end(process))
+            await uninterrupted(self._channel.end(process))
             raise
         finally:
             work.cancel()
@@ -132,11 +131,7 @@ class BubblewrapContainer:
         return PipeStream(self._channel, process, fds)
 
     async def write_files(self, files: Mapping[str, bytes], *, root: str = "/workspace") -> None:
-        archive = tar_archive(files)
-        result = await self.exec(["tar", "-x", "-C", root], stdin=archive, timeout_s=_WRITE_FILES_TIMEOUT_S)
-        if result.exit_code != 0:
-            reason = "it took too long" if result.timed_out else result.stderr.decode(errors="replace")
-            raise SandboxError(f"files could not be written: {reason}", where=f"{self._id}:{root}")
+        await unpack_in(self, files, root)
 
     async def oom_kills(self) -> int:
         """Without a control group there are none: an allocation beyond the limit fails instead."""
@@ -144,7 +139,7 @@ class BubblewrapContainer:
         return self._cgroup.oom_kills() if self._cgroup else 0
 
     async def alive(self) -> bool:
-        return not self._channel.ended.done()
+        return await self._channel.answers()
 
     async def kill(self) -> None:
         self._check_alive()
@@ -155,7 +150,7 @@ class BubblewrapContainer:
     async def close(self) -> None:
         if self._closing is None:
             self._closing = asyncio.create_task(self._close())
-        await asyncio.shield(self._closing)
+        await uninterrupted(self._closing)
 
     async def _close(self) -> None:
         self._channel.close()

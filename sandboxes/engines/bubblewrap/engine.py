@@ -25,6 +25,8 @@ from sandboxes.engines.bubblewrap.command import agent_settings, probe_command, 
 from sandboxes.engines.bubblewrap.container import BubblewrapContainer
 from sandboxes.engines.bubblewrap.records import Record
 from sandboxes.engines.bubblewrap.seccomp import seccomp_filter
+from sandboxes.engines.closing import close_all
+from sandboxes.engines.uninterrupted import uninterrupted
 from sandboxes.errors import EngineUnavailableError, SandboxError
 from sandboxes.images import UnpackedImage, unpacked_image
 from sandboxes.leases import Lease
@@ -95,7 +97,7 @@ class BubblewrapEngine:
             record.with_process(pid).write(self._records)
             pidfd = os.pidfd_open(pid)
         except BaseException as error:
-            await asyncio.shield(self._clean_up(sandbox_id, launch))
+            await uninterrupted(self._clean_up(sandbox_id, launch))
             if isinstance(error, OSError):
                 raise SandboxError(f"the sandbox cannot be set up: {error}", where=spec.image) from error
             raise
@@ -114,7 +116,7 @@ class BubblewrapEngine:
 
     async def close(self) -> None:
         """Close every container it made. Idempotent."""
-        await asyncio.gather(*(container.close() for container in tuple(self._running)))
+        await close_all(tuple(self._running))
 
     async def _forget(self, container: BubblewrapContainer) -> None:
         await self._clean_up(container.id, self._running.pop(container))

@@ -7,13 +7,14 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from http import HTTPStatus
+from typing import TypeVar
 
 from docker import APIClient
 from docker.errors import APIError, NotFound
 
-from sandboxes.engines.archive import tar_archive
+from sandboxes.engines.archive import unpack_in
 from sandboxes.engines.base import ExecResult
-from sandboxes.engines.docker.daemon import Daemon, uninterrupted
+from sandboxes.engines.docker.daemon import Daemon
 from sandboxes.engines.docker.frames import Channel, FrameReader
 from sandboxes.engines.docker.processes import (
     PipeStream,
@@ -25,12 +26,14 @@ from sandboxes.engines.docker.processes import (
 )
 from sandboxes.engines.docker.warden import Warden
 from sandboxes.engines.output import CappedOutput
-from sandboxes.errors import SandboxError
+from sandboxes.engines.uninterrupted import uninterrupted
+from sandboxes.errors import SandboxDiedError, SandboxError
 
 _AFTER_END_S = 2.0
 """How long to wait for what an ended process still had in its pipes."""
-_WRITE_FILES_TIMEOUT_S = 120.0
 _REMOVAL_TIMEOUT_S = 60
+Opened = TypeVar("Opened", PtyStream, PipeStream)
+
 _AT_SIZE = 'stty rows "$1" cols "$2" && shift 2 && exec "$@"'
 
 
@@ -83,8 +86,7 @@ class DockerContainer:
         finally:
             await process.connection.close()
         if end is not None and not end.was_started:
-            reason = output.stdout.kept.decode(errors="replace")
-            raise SandboxError(f"a command cannot be started: {reason}", where=self._id)
+            raise self._not_started(output.stdout.kept)
         return ExecResult(
             exit_code=end.exit_code if end else None,
             stdout=output.stdout.kept,
@@ -118,25 +120,40 @@ class DockerContainer:
     ) -> PtyStream:
         # Sized by the process itself: the daemon can resize only what runs already, and too late for the first screen.
         sized = ["sh", "-c", _AT_SIZE, "sh", str(rows), str(columns), *command]
-        return PtyStream(await self._processes.start(sized, stdin=True, tty=True, cwd=cwd, env=env))
+        process = await self._processes.start(sized, stdin=True, tty=True, cwd=cwd, env=env)
+        return await self._opened(PtyStream(process))
 
     async def open_pipes(
         self, command: Sequence[str], *, cwd: str | None = None, env: Mapping[str, str] | None = None
     ) -> PipeStream:
-        return PipeStream(await self._processes.start(command, stdin=True, tty=False, cwd=cwd, env=env))
+        process = await self._processes.start(command, stdin=True, tty=False, cwd=cwd, env=env)
+        return await self._opened(PipeStream(process))
+
+    async def _opened(self, stream: Opened) -> Opened:
+        """The stream of a command that was started: one that was not would look like one that has ended."""
+        try:
+            if not await stream.was_started():
+                raise self._not_started(b"".join([chunk async for chunk in stream]))
+        except BaseException:
+            await uninterrupted(stream.close())
+            raise
+        return stream
+
+    def _not_started(self, reason: bytes) -> SandboxError:
+        return SandboxError(f"a command cannot be started: {reason.decode(errors='replace')}", where=self._id)
 
     async def write_files(self, files: Mapping[str, bytes], *, root: str = "/workspace") -> None:
-        archive = tar_archive(files)
-        result = await self.exec(["tar", "-x", "-C", root], stdin=archive, timeout_s=_WRITE_FILES_TIMEOUT_S)
-        if result.exit_code != 0:
-            reason = "it took too long" if result.timed_out else result.stderr.decode(errors="replace")
-            raise SandboxError(f"files could not be written: {reason}", where=f"{self._id}:{root}")
+        await unpack_in(self, files, root)
 
     async def oom_kills(self) -> int:
         return await self._warden.oom_kills()
 
     async def alive(self) -> bool:
-        return self._warden.alive
+        try:
+            await self._warden.ping()
+        except SandboxDiedError:
+            return False
+        return True
 
     async def kill(self) -> None:
         with container_errors(self._id):

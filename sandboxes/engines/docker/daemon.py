@@ -7,7 +7,7 @@ import http.client
 import io
 import json
 import os
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Callable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from dataclasses import dataclass
@@ -21,6 +21,7 @@ from docker import APIClient
 from docker.errors import APIError, DockerException
 from docker.utils import parse_host
 
+from sandboxes.engines.uninterrupted import uninterrupted
 from sandboxes.errors import EngineUnavailableError, SandboxDiedError, SandboxError
 
 P = ParamSpec("P")
@@ -114,21 +115,6 @@ class Daemon:
     async def close(self) -> None:
         self._client.close()
         self._threads.shutdown(wait=False)
-
-
-async def uninterrupted(awaitable: Awaitable[T]) -> T:
-    """Wait for the result, also when cancelled meanwhile; the cancellation is raised once the result is there."""
-    future = asyncio.ensure_future(awaitable)
-    cancelled: asyncio.CancelledError | None = None
-    while not future.done():
-        try:
-            await asyncio.wait([future])
-        except asyncio.CancelledError as error:
-            cancelled = error
-    if cancelled is not None:
-        future.exception()  # seen: the cancellation is what the caller hears of
-        raise cancelled
-    return future.result()
 
 
 class _EndsAtEof(asyncio.StreamReaderProtocol):

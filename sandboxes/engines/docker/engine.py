@@ -9,13 +9,16 @@ from docker import APIClient
 from docker.errors import APIError, ImageNotFound
 
 from sandboxes.engines.base import ContainerSpec, Resource
+from sandboxes.engines.closing import close_all
 from sandboxes.engines.docker import resources
 from sandboxes.engines.docker.container import DockerContainer, remove_container
-from sandboxes.engines.docker.daemon import Daemon, uninterrupted
+from sandboxes.engines.docker.daemon import Daemon
 from sandboxes.engines.docker.hardening import container_config
 from sandboxes.engines.docker.processes import ProcessTable
 from sandboxes.engines.docker.warden import Warden, warden_command
+from sandboxes.engines.uninterrupted import uninterrupted
 from sandboxes.errors import ImageMissingError, SandboxError
+from sandboxes.images.docker_image import docker_tag
 from sandboxes.leases import Lease
 
 
@@ -73,7 +76,7 @@ class DockerEngine:
     async def close(self) -> None:
         """Close every container it made. Idempotent."""
         try:
-            await asyncio.gather(*(container.close() for container in tuple(self._containers)))
+            await close_all(tuple(self._containers))
         finally:
             await self._daemon.close()
 
@@ -98,7 +101,7 @@ class DockerEngine:
 
     async def _image_digest(self, image: str) -> str:
         try:
-            facts = await self._daemon.call(APIClient.inspect_image, f"worldtape/{image}:latest")
+            facts = await self._daemon.call(APIClient.inspect_image, docker_tag(image))
         except ImageNotFound as error:
             raise ImageMissingError(
                 "a sandbox image is not built", where=f"image {image}", mend=f"run: worldtape images build {image}"

@@ -7,12 +7,17 @@ from collections.abc import Mapping, Sequence
 from sandboxes.engines.base import BASE_ENVIRONMENT, ContainerSpec
 
 _UID = _GID = 1000
+GUEST = f"{_UID}:{_GID}"
+"""Whom every process is run as, but the warden: as root, it is out of reach of their signals and their /proc."""
 
 
 def container_config(
     spec: ContainerSpec, image_digest: str, command: Sequence[str], labels: Mapping[str, str]
 ) -> dict[str, object]:
-    """The body of a create request: no network, no capabilities, non-root, read-only root, every limit set."""
+    """The body of a create request: no network, no capabilities, read-only root, every limit set.
+
+    The main process alone is root, with no capability but the one to end the others.
+    """
     limits = spec.limits
     return {
         "Image": image_digest,
@@ -21,7 +26,7 @@ def container_config(
         "Env": [f"{name}={value}" for name, value in {**BASE_ENVIRONMENT, **spec.env}.items()],
         "Labels": dict(labels),
         "Hostname": spec.hostname,
-        "User": f"{_UID}:{_GID}",
+        "User": "0:0",
         "WorkingDir": spec.workdir,
         # The warden's line; closed by the daemon when the process at its other end is gone.
         "OpenStdin": True,
@@ -34,6 +39,7 @@ def container_config(
             "LogConfig": {"Type": "none"},
             "NetworkMode": "none",
             "CapDrop": ["ALL"],
+            "CapAdd": ["KILL"],
             "SecurityOpt": ["no-new-privileges"],
             "ReadonlyRootfs": True,
             "Tmpfs": {folder: _tmpfs_options(folder, limits.tmpfs_bytes) for folder in spec.writable},

@@ -6,14 +6,16 @@ import asyncio
 import itertools
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
-from typing import NamedTuple, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
 from docker import APIClient
 from docker.errors import APIError
 
-from sandboxes.engines.docker.daemon import CONTAINER_GONE, AttachLostError, Connection, Daemon, uninterrupted
+from sandboxes.engines.docker.daemon import CONTAINER_GONE, AttachLostError, Connection, Daemon
 from sandboxes.engines.docker.frames import Channel, FrameReader
+from sandboxes.engines.docker.hardening import GUEST
 from sandboxes.engines.docker.warden import Warden, tagged
+from sandboxes.engines.uninterrupted import uninterrupted
 from sandboxes.errors import SandboxDiedError, SandboxError
 
 T = TypeVar("T")
@@ -75,6 +77,7 @@ class ProcessTable:
                 tagged(tag, list(command)),
                 stdin=stdin,
                 tty=tty,
+                user=GUEST,
                 workdir=cwd,
                 environment=dict(env or {}),
             )
@@ -88,7 +91,7 @@ class ProcessTable:
 
     async def end_of(self, exec_id: str) -> ProcessEnd:
         """Wait for a process's end. Raises ``SandboxDiedError`` where the container died first."""
-        end = await _first_answer(lambda: self._end_so_far(exec_id))
+        end = await _first_answer(lambda: self.end_so_far(exec_id))
         await self._warden.ping()  # else the death of the container could pass for the process's own
         return end
 
@@ -100,7 +103,7 @@ class ProcessTable:
 
         async def end_of_the_first() -> ProcessEnd | None:
             await self._warden.end(tag)
-            return await self._end_so_far(exec_id)
+            return await self.end_so_far(exec_id)
 
         async def none_left() -> bool | None:
             return await self._warden.end(tag) == 0 or None
@@ -114,13 +117,28 @@ class ProcessTable:
         except TimeoutError as error:
             raise SandboxError("the processes of a command cannot be ended", where=self._container) from error
 
-    async def _end_so_far(self, exec_id: str) -> ProcessEnd | None:
+    async def was_started(self, exec_id: str) -> bool:
+        """Wait until a process runs or has ended; False where the daemon could not start it."""
+
+        async def look() -> bool | None:
+            facts = await self._inspect(exec_id)
+            if facts["Pid"] != 0:
+                return True
+            return False if not facts["Running"] and facts["ExitCode"] is not None else None
+
+        return await _first_answer(look)
+
+    async def end_so_far(self, exec_id: str) -> ProcessEnd | None:
         """None for a process that runs, or has yet to be started."""
-        with container_errors(self._container):
-            facts = await self._daemon.call(APIClient.exec_inspect, exec_id)
+        facts = await self._inspect(exec_id)
         if facts["Running"] or facts["ExitCode"] is None:
             return None
         return ProcessEnd(exit_code=facts["ExitCode"], was_started=facts["Pid"] != 0)
+
+    async def _inspect(self, exec_id: str) -> Mapping[str, Any]:
+        with container_errors(self._container):
+            facts: Mapping[str, Any] = await self._daemon.call(APIClient.exec_inspect, exec_id)
+        return facts
 
     async def resize(self, exec_id: str, rows: int, columns: int) -> None:
         with container_errors(self._container):
@@ -139,6 +157,12 @@ class Process:
         self._tag = tag
         self._table = table
         self._ended = False
+        self._own_end: ProcessEnd | None = None
+        """How it ended where that was before ``end`` could end it."""
+
+    async def was_started(self) -> bool:
+        """Wait until it runs or has ended; False where the daemon could not start it."""
+        return await self._table.was_started(self.exec_id)
 
     async def write(self, data: bytes) -> None:
         """Raises ``SandboxDiedError`` where nobody can read it any more."""
@@ -156,13 +180,14 @@ class Process:
 
     async def exit_code(self) -> int | None:
         """Wait for its end. None where ``end`` ended it, or the container died."""
-        if self._ended:
-            return None
-        try:
-            end = await self.ended()
-        except SandboxDiedError:
-            return None
-        return None if self._ended else end.exit_code
+        if not self._ended:
+            try:
+                end = await self.ended()
+            except SandboxDiedError:
+                return None
+            if not self._ended:
+                return end.exit_code
+        return self._own_end.exit_code if self._own_end else None
 
     async def resize(self, rows: int, columns: int) -> None:
         await self._table.resize(self.exec_id, rows, columns)
@@ -172,6 +197,7 @@ class Process:
         if not self._ended:
             self._ended = True
             with suppress(SandboxDiedError):
+                self._own_end = await self._table.end_so_far(self.exec_id)
                 await self._table.end(self.exec_id, self._tag)
 
     async def close(self) -> None:
@@ -186,6 +212,9 @@ class _ProcessStream:
 
     def __init__(self, process: Process) -> None:
         self._process = process
+
+    async def was_started(self) -> bool:
+        return await self._process.was_started()
 
     async def write(self, data: bytes) -> None:
         await self._process.write(data)

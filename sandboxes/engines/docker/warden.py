@@ -5,13 +5,16 @@ from __future__ import annotations
 import asyncio
 from importlib.resources import files
 
-from sandboxes.engines.docker.daemon import Connection, uninterrupted
+from sandboxes.engines.docker.daemon import Connection
 from sandboxes.engines.docker.frames import FrameReader
+from sandboxes.engines.uninterrupted import uninterrupted
 from sandboxes.errors import SandboxDiedError, SandboxError
 
 _SCRIPT = files(__package__).joinpath("warden.sh").read_bytes()
 _ANSWER_TIMEOUT_S = 10.0
 """A main process that does not answer for so long has been stopped or starved by what it should guard."""
+
+_SHOWN_CHARACTERS = 100
 
 
 def warden_command(lifetime_s: float) -> list[str]:
@@ -38,11 +41,6 @@ class Warden:
         self._answers = FrameReader(connection.reader)
         self._one_at_a_time = asyncio.Lock()
 
-    @property
-    def alive(self) -> bool:
-        """False once the container has ended; known without asking, from the end of its output."""
-        return not (self._connection.reader.at_eof() or self._connection.writer.is_closing())
-
     async def instruct(self) -> None:
         """Send the main process its script. Not an argument of it: nobody inside needs to read that in ``ps``."""
         self._connection.writer.write(_SCRIPT)
@@ -57,13 +55,10 @@ class Warden:
 
         Returns how many there were; those that are dead already but not gone yet count, as they do against the limit.
         """
-        return int(await self._ask(f"end {tag}"))
+        return await self._count(f"end {tag}")
 
     async def oom_kills(self) -> int:
-        answer = await self._ask("oom")
-        if not answer.isdecimal():
-            raise SandboxError("the container shows no counter of memory kills", where=self._container)
-        return int(answer)
+        return await self._count("oom")
 
     async def wait_for_death(self) -> None:
         """Wait until the container has ended."""
@@ -73,6 +68,13 @@ class Warden:
 
     async def close(self) -> None:
         await self._connection.close()
+
+    async def _count(self, request: str) -> int:
+        answer = await self._ask(request)
+        if not answer.isdecimal():
+            what = f"the container answers {answer[:_SHOWN_CHARACTERS]!r} to '{request}'"
+            raise SandboxError(what, where=self._container)
+        return int(answer)
 
     async def _ask(self, request: str) -> str:
         async with self._one_at_a_time:

@@ -1,0 +1,22 @@
+"""Settling a run: whatever can be is in Parquet afterwards, and what cannot is named."""
+
+import pytest
+
+from collectors.runs import settle_run
+from tests.trajectories.store_support import RUN, header, observation, record, turn
+from trajectories import DamagedFileError, Dataset, JournalWriter, Status
+
+
+def test_a_damaged_journal_is_named_once_all_the_others_are_in_parquet(dataset: Dataset) -> None:
+    record(dataset, "damaged")
+    record(dataset, "ended")
+    with JournalWriter(dataset, header("left"), observation("$")) as journal:
+        journal.append(turn(1))
+    damaged = dataset.journal_path(RUN, "damaged")
+    lines = damaged.read_bytes().splitlines(keepends=True)
+    damaged.write_bytes(b"".join([lines[0], b"?", *lines[1:]]))
+    with pytest.raises(DamagedFileError, match=r"damaged\.journal, line 2\); move the file out"):
+        settle_run(dataset, RUN)
+    assert dataset.journal_paths(RUN) == [damaged]
+    statuses = dataset.scan_trajectories().select("trajectory_id", "status").collect().rows()
+    assert sorted(statuses) == [("ended", Status.COMPLETED), ("left", Status.INTERRUPTED)]
