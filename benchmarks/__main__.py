@@ -4,10 +4,24 @@ from __future__ import annotations
 
 import sys
 
-from benchmarks import bench_packing, bench_statistics, bench_terminal
+from benchmarks import (
+    bench_contamination,
+    bench_duplicates,
+    bench_packing,
+    bench_secrets,
+    bench_statistics,
+    bench_terminal,
+)
 from worldtape.console import note, show_text
 
-_BENCHMARKS = {"statistics": bench_statistics.run, "packing": bench_packing.run, "terminal": bench_terminal.run}
+_BENCHMARKS = {
+    "statistics": bench_statistics.run,
+    "secrets": bench_secrets.run,
+    "duplicates": bench_duplicates.run,
+    "contamination": bench_contamination.run,
+    "packing": bench_packing.run,
+    "terminal": bench_terminal.run,
+}
 
 
 def main() -> None:

@@ -17,9 +17,11 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from benchmarks.table import Row, Table
+from curation.filters import Filters
 from curation.pieces import cut, judge_pieces
 from curation.profile import CurationProfile
 from curation.statistics import batch_statistics, turn_statistics
+from trajectories import ErrorKind
 
 _NUM_TURNS = 8000
 _PLAIN_TURNS = 800
@@ -30,22 +32,27 @@ _MEGA = 1e6
 
 def run() -> Table:
     """Measure; takes some ten seconds."""
-    turns = _turns()
+    turns = sample_turns()
     some = turns.slice(0, _PLAIN_TURNS)
-    plain = _speed(some, lambda: _plain(some), passes=1)
+    plain = speed(some, lambda: _plain(some), passes=1)
     batch_statistics(some["action"], some["observation"])  # compiles, or loads what was compiled
-    fast = _speed(turns, lambda: batch_statistics(turns["action"], turns["observation"]), passes=_PASSES)
+    fast = speed(turns, lambda: batch_statistics(turns["action"], turns["observation"]), passes=_PASSES)
     with TemporaryDirectory() as folder:
-        judged = _speed(turns, _judging(turns, Path(folder)), passes=_PASSES)
+        part = _write_part(turns, Path(folder))
+        judged, filtered = (
+            speed(turns, _judging(Path(folder), part, CurationProfile(filters=filters)), passes=_PASSES)
+            for filters in (Filters.none(), Filters())
+        )
     rows = [
         Row("plain Python definition", (f"{plain:.0f}",), 1.0),
         Row("batch_statistics, from Arrow arrays", (f"{fast:.0f}",), fast / plain, "150 MB/s, goal 300"),
         Row("from zstd Parquet to sidecar Parquet", (f"{judged:.0f}",), judged / plain),
+        Row("the same with every filter of a terminal", (f"{filtered:.0f}",), filtered / plain),
     ]
     return Table("turn statistics, one core", ("MB/s of text",), "plain", rows)
 
 
-def _turns() -> pa.Table:
+def sample_turns() -> pa.Table:
     """Turns whose actions are commands and whose observations are, by turns, screens and JSON."""
     rng = random.Random(0)
     library = Path(sysconfig.get_path("stdlib"))
@@ -71,20 +78,30 @@ def _plain(turns: pa.Table) -> None:
         turn_statistics(action, observation)
 
 
-def _judging(turns: pa.Table, folder: Path) -> Callable[[], object]:
+def _write_part(turns: pa.Table, folder: Path) -> str:
+    """A turns part in which one turn of a hundred is a refused action; returns its path below the folder."""
+    kinds = [ErrorKind.AGENT.value if number % 100 == 0 else None for number in range(len(turns))]
+    turns = turns.append_column("error_kind", pa.array(kinds, pa.string()))
+    turns = turns.append_column("truncated", pa.array([False] * len(turns)))
+    part = "domain=terminal/run=bench/part-0.parquet"
+    (folder / part).parent.mkdir(parents=True)
+    pq.write_table(turns, folder / part, compression="zstd", row_group_size=_TURNS_A_ROW_GROUP)
+    return part
+
+
+def _judging(folder: Path, part: str, profile: CurationProfile) -> Callable[[], object]:
     """A run of the curation's own task over a turns part."""
-    pq.write_table(turns, folder / "part.parquet", compression="zstd", row_group_size=_TURNS_A_ROW_GROUP)
-    pieces = cut(folder, "part.parquet", piece_bytes=2**40)
+    pieces = cut(folder, part, piece_bytes=2**40)
 
     def judge_anew() -> None:
         for piece in pieces:
             (folder / "work" / piece.file_name).unlink(missing_ok=True)
-        judge_pieces(folder, folder / "work", pieces, CurationProfile())
+        judge_pieces(folder, folder / "work", pieces, profile)
 
     return judge_anew
 
 
-def _speed(turns: pa.Table, work: Callable[[], object], *, passes: int) -> float:
+def speed(turns: pa.Table, work: Callable[[], object], *, passes: int) -> float:
     """Megabytes of text a second of processor time, all threads together; the best of some passes."""
     num_bytes = sum(len(text.encode()) for name in ("action", "observation") for text in turns[name].to_pylist())
     seconds = []

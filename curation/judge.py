@@ -10,23 +10,23 @@ from numpy.typing import NDArray
 from curation.classes import CLASSES, classify_batch
 from curation.keep import draw_batch, keep_ratio_batch, trajectory_states
 from curation.profile import CurationProfile
-from curation.sidecar import Reason, sidecar_schema
+from curation.reasons import NO_REASON, Codes, Reason, code_of, reason_names
+from curation.sidecar import sidecar_schema
 from curation.statistics import Floats, batch_statistics
 
 JUDGED_COLUMNS = ("trajectory_id", "turn", "action", "observation")
 """The columns of a turn that its judgement depends on."""
 
 _CLASS_NAMES = pa.array([name.value for name in CLASSES], pa.string())
-_REASONS = tuple(Reason)
-_REASON_NAMES = pa.array([reason.value for reason in _REASONS], pa.string())
 
 
-def judge(turns: pa.Table, profile: CurationProfile) -> pa.Table:
+def judge(turns: pa.Table, profile: CurationProfile, filtered: Codes) -> pa.Table:
     """The sidecar rows of turns, in their order.
 
     Args:
         turns: a table with the `JUDGED_COLUMNS`.
         profile: the configuration.
+        filtered: what the filters say against each turn; it masks the turn and changes nothing else of its row.
     """
     stats = batch_statistics(turns["action"], turns["observation"])
     unreadable = stats["ol"].is_null().to_numpy(zero_copy_only=False)
@@ -39,8 +39,8 @@ def judge(turns: pa.Table, profile: CurationProfile) -> pa.Table:
     kept = (u < ratios) & ~unreadable
     reasons = np.select(
         [unreadable, len_observation == 0, kept],
-        [_REASONS.index(Reason.UNREADABLE), _REASONS.index(Reason.SILENCE), _REASONS.index(Reason.KEPT)],
-        _REASONS.index(Reason.DRAWN_OUT),
+        [code_of(Reason.UNREADABLE), code_of(Reason.SILENCE), code_of(Reason.KEPT)],
+        code_of(Reason.DRAWN_OUT),
     )
     columns = {
         "trajectory_id": turns["trajectory_id"],
@@ -49,8 +49,8 @@ def judge(turns: pa.Table, profile: CurationProfile) -> pa.Table:
         "class": _CLASS_NAMES.take(pa.array(codes, mask=unreadable)),
         "keep_ratio": pa.array(ratios, mask=unreadable),
         "u": u,
-        "kept": kept,
-        "reason": _REASON_NAMES.take(pa.array(reasons)),
+        "kept": kept & (filtered == NO_REASON),
+        "reason": reason_names(np.minimum(reasons, filtered)),
     }
     return pa.table(columns, schema=sidecar_schema(profile))
 

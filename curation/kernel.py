@@ -121,7 +121,7 @@ def _add(table: Blocks, spelling: Blocks, state: Counts, key: np.uint64, length:
 
 
 @njit(cache=True, nogil=True)
-def _decode(text: Text, at: int, end: int) -> tuple[np.int64, int]:
+def decode(text: Text, at: int, end: int) -> tuple[np.int64, int]:
     """The code point at ``at``, of more than one byte, and how many bytes; -1 where it is not UTF-8."""
     lead = np.int64(text[at])
     width = 2 if lead < 0xE0 else 3 if lead < 0xF0 else 4
@@ -153,7 +153,7 @@ def _scan(
         if text[at] < 0x80:
             letter = np.uint64(lower[text[at]])
         else:
-            code, width = _decode(text, at, end)
+            code, width = decode(text, at, end)
             if code < 0:
                 return NOT_UTF8, at
             state[_CONTINUATION] += width - 1

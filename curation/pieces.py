@@ -1,23 +1,31 @@
 """The units of a curation: pieces of turns parts, judged one by one and joined into sidecar parts.
 
 A piece is a range of row groups of one turns part. Its judgement is a file of its own, which appears whole or not at
-all and depends on nothing but the turns and the profile, so it does not matter who makes it, when, or how often.
+all and depends on nothing but the part and the profile, so it does not matter who makes it, when, or how often.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from curation.filters.condemned import Condemned, with_few_turns
+from curation.filters.domains import ENVIRONMENTS
+from curation.filters.turns import TurnFilters
 from curation.judge import JUDGED_COLUMNS, judge
+from curation.neighbours import damage_named, turns_by_row_group
 from curation.profile import CurationProfile
-from curation.sidecar import sidecar_schema
-from trajectories.errors import DamagedFileError, InputError
+from curation.reasons import Reason, reason_names
+from curation.sidecar import SIDECAR, sidecar_schema
+from trajectories.errors import InputError
 from trajectories.files import remove_abandoned, storage_errors, written_whole
+
+_CONDEMNS = pa.field("condemns", pa.string())
+"""A column of judgements that sidecars have not: the reason for which a turn masks its whole trajectory, else null."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,6 +39,14 @@ class Piece:
     first: int
     end: int
     num_bytes: int
+
+    @property
+    def domain(self) -> str:
+        return self.part.split("/")[0].removeprefix("domain=")
+
+    @property
+    def num_groups(self) -> int:
+        return self.end - self.first
 
     @property
     def file_name(self) -> str:
@@ -57,10 +73,8 @@ def cut(turns: Path, part: str, piece_bytes: int) -> list[Piece]:
 
 def _group_sizes(path: Path) -> list[int]:
     """Uncompressed bytes of the judged columns, by row group."""
-    try:
+    with damage_named(path):
         metadata = pq.read_metadata(path)
-    except (pa.ArrowInvalid, OSError) as error:
-        raise _damaged(path) from error
     names = metadata.schema.names
     missing = set(JUDGED_COLUMNS) - set(names)
     if missing:
@@ -89,11 +103,12 @@ def judge_pieces(turns: Path, work: Path, pieces: Sequence[Piece], profile: Cura
     """Write the judgement of every piece that has none yet, one row group in memory at a time; returns the pieces.
 
     Args:
-        turns: the folder of the turns parts.
+        turns: the folder of the turns parts; that of the trajectories parts is beside it.
         work: where the judgements go, each under its piece's file name.
 
     Raises:
         DamagedFileError: a row group cannot be read.
+        InputError: a turns part lacks a column that the filters look at.
         StorageError: the disk is full or fails.
     """
     for piece in pieces:
@@ -103,45 +118,76 @@ def judge_pieces(turns: Path, work: Path, pieces: Sequence[Piece], profile: Cura
         with (
             storage_errors(judgement),
             written_whole(judgement) as file,
-            pq.ParquetWriter(file, sidecar_schema(profile)) as writer,
+            pq.ParquetWriter(file, sidecar_schema(profile).append(_CONDEMNS)) as writer,
         ):
-            for rows in _row_groups(turns / piece.part, piece.first, piece.end):
-                _write_group(writer, judge(rows, profile))
+            for rows in _judgements(turns, piece, profile):
+                _write_group(writer, rows)
     return list(pieces)
 
 
-def _row_groups(path: Path, first: int, end: int) -> Iterator[pa.Table]:
-    """The judged columns of a range of row groups."""
-    try:
-        with pq.ParquetFile(path) as part:
-            for group in range(first, end):
-                yield part.read_row_group(group, columns=list(JUDGED_COLUMNS))
-    except (pa.ArrowInvalid, OSError) as error:
-        raise _damaged(path) from error
+def _judgements(turns: Path, piece: Piece, profile: CurationProfile) -> Iterator[pa.Table]:
+    """The sidecar rows of each row group, and beside each what the turn says against its whole trajectory."""
+    filters = TurnFilters(profile.filters, piece.domain, turns.parent / "trajectories" / piece.part)
+    columns = tuple(dict.fromkeys((*JUDGED_COLUMNS, *filters.columns)))
+    for group in turns_by_row_group(turns / piece.part, piece.first, piece.end, columns):
+        found = filters.find(group)
+        rows = judge(group.rows, profile, found.turns)
+        yield rows.append_column(_CONDEMNS, reason_names(found.trajectories))
 
 
-def _damaged(path: Path) -> DamagedFileError:
-    return DamagedFileError("a turns part cannot be read", where=str(path), mend="copy it again from its source")
-
-
-def join(work: Path, pieces: Sequence[Piece], target: Path, profile: CurationProfile) -> None:
+def join(
+    work: Path,
+    pieces: Sequence[Piece],
+    target: Path,
+    profile: CurationProfile,
+    *,
+    trajectories: Path,
+    superseded: Collection[str] = (),
+) -> None:
     """Make a sidecar part of the judgements of all its pieces, row group by row group, and remove the judgements.
 
+    Only here is all of a trajectory at hand: what speaks against it is gathered first, and masks all its turns.
+
+    Args:
+        trajectories: the part that holds the trajectories' rows.
+        superseded: the trajectories of which a later attempt is recorded, wherever.
+
     Raises:
+        DamagedFileError: the trajectories part cannot be read.
         StorageError: the disk is full or fails.
     """
+    condemned = _condemned(work, pieces, profile, trajectories, superseded)
     remove_abandoned(target.parent)
     with (
         storage_errors(target),
         written_whole(target) as file,
-        pq.ParquetWriter(file, sidecar_schema(profile), compression="zstd", write_page_index=True) as writer,
+        pq.ParquetWriter(
+            file, sidecar_schema(profile, superseded), compression="zstd", write_page_index=True
+        ) as writer,
     ):
-        for piece in pieces:
-            with pq.ParquetFile(work / piece.file_name) as judgement:
-                for group in range(judgement.num_row_groups):
-                    _write_group(writer, judgement.read_row_group(group))
+        for rows in _judged_groups(work, pieces, SIDECAR.names):
+            _write_group(writer, condemned.mask(rows))
     for piece in pieces:
         (work / piece.file_name).unlink()
+
+
+def _condemned(
+    work: Path, pieces: Sequence[Piece], profile: CurationProfile, trajectories: Path, superseded: Collection[str]
+) -> Condemned:
+    condemned = Condemned()
+    condemned.add(superseded, Reason.SUPERSEDED)
+    if pieces[0].domain in ENVIRONMENTS and profile.filters.few_turns:
+        condemned.add(with_few_turns(trajectories, profile.filters.few_turns), Reason.FEW_TURNS)
+    for rows in _judged_groups(work, pieces, ["trajectory_id", _CONDEMNS.name]):
+        condemned.add_found(rows)
+    return condemned
+
+
+def _judged_groups(work: Path, pieces: Sequence[Piece], columns: Sequence[str]) -> Iterator[pa.Table]:
+    for piece in pieces:
+        with pq.ParquetFile(work / piece.file_name) as judgement:
+            for group in range(judgement.num_row_groups):
+                yield judgement.read_row_group(group, columns=list(columns))
 
 
 def _write_group(writer: pq.ParquetWriter, rows: pa.Table) -> None:

@@ -1,8 +1,7 @@
-"""The configuration of a curation: thresholds, keep ratios and seed, with the defaults of the format."""
+"""The configuration of a curation: thresholds, keep ratios, filters and seed, with the defaults of the format."""
 
 from __future__ import annotations
 
-import difflib
 import hashlib
 import json
 import tomllib
@@ -12,8 +11,10 @@ from pathlib import Path
 from pydantic import BaseModel, ConfigDict, ValidationError
 
 from curation.classes import Thresholds
+from curation.filters.settings import Filters
 from curation.keep import KeepRatios
 from trajectories.errors import InputError
+from trajectories.spelling import nearest
 
 
 class CurationProfile(BaseModel):
@@ -23,6 +24,7 @@ class CurationProfile(BaseModel):
 
     thresholds: Thresholds = Thresholds()
     keep_ratios: KeepRatios = KeepRatios()
+    filters: Filters = Filters()
     seed: int = 0
 
     @classmethod
@@ -61,12 +63,11 @@ def _profile_error(error: ValidationError, path: Path) -> InputError:
 
 
 def _nearest(location: Iterable[int | str]) -> str:
-    """A hint that names the known key nearest to an unknown one."""
+    """Advice for an unknown key, among the keys of its own table."""
     *tables, key = map(str, location)
     known: Mapping[str, object] = CurationProfile().model_dump()
     for table in tables:
         inner = known[table]
         assert isinstance(inner, Mapping)
         known = inner
-    nearest = difflib.get_close_matches(key, known, n=1, cutoff=0.0)
-    return f"did you mean {nearest[0]}?"
+    return nearest(key, known)

@@ -10,8 +10,8 @@ import hashlib
 import json
 import sys
 import unicodedata
+from collections.abc import Collection
 from dataclasses import dataclass
-from enum import StrEnum
 from importlib.metadata import version
 from pathlib import Path
 
@@ -25,23 +25,11 @@ from curation.profile import CurationProfile
 from trajectories.dataset import Dataset, check_name
 from trajectories.errors import InputError
 from trajectories.files import written_whole
+from trajectories.part_files import scan_parts
 
 SCHEMA_VERSION = 1
 
 _AGAIN = "curate again with --overwrite"
-
-
-class Reason(StrEnum):
-    """Why a turn is kept in the loss, or is not."""
-
-    KEPT = "kept"
-    """The draw was below its class's keep ratio."""
-    SILENCE = "silence"
-    """Kept: its observation is empty, and silence is what the environment answered."""
-    DRAWN_OUT = "drawn_out"
-    """Masked: the draw was not below its class's keep ratio."""
-    UNREADABLE = "unreadable"
-    """Masked: its action or its observation is missing or is not UTF-8."""
 
 
 SIDECAR = pa.schema(
@@ -63,22 +51,43 @@ SIDECAR = pa.schema(
     metadata={b"schema_version": str(SCHEMA_VERSION).encode()},
 )
 """The columns of a sidecar. Lengths are code points; the statistics are those of `curation.statistics`; the nullable
-columns are null where the turn is unreadable. ``u`` is the draw of `curation.keep`."""
+columns are null where the turn is unreadable. ``u`` is the draw of `curation.keep`, ``reason`` one of
+`curation.reasons`."""
 
 
-def sidecar_schema(profile: CurationProfile) -> pa.Schema:
-    """`SIDECAR` with what made it in its metadata: the profile and its fingerprint, the seed, the versions."""
+def sidecar_schema(profile: CurationProfile, superseded: Collection[str] = ()) -> pa.Schema:
+    """`SIDECAR` with what made it in its metadata: the profile and its fingerprint, the seed, the versions, and which
+    of its trajectories later attempts had superseded."""
     added = {
         "profile": profile.canonical_json(),
         "fingerprint": profile.fingerprint,
         "seed": str(profile.seed),
         "versions": json.dumps(_versions(), sort_keys=True),
+        "superseded": _digest(superseded),
     }
     return SIDECAR.with_metadata({**SIDECAR.metadata, **{key.encode(): text.encode() for key, text in added.items()}})
 
 
-def part_fingerprint(path: Path) -> str:
-    """The fingerprint of the profile that a sidecar part was made with.
+def _digest(trajectory_ids: Collection[str]) -> str:
+    """16 hexadecimal digits for a set of trajectories; none for the empty one."""
+    return hashlib.sha256("\n".join(sorted(trajectory_ids)).encode()).hexdigest()[:16] if trajectory_ids else ""
+
+
+@dataclass(frozen=True, slots=True)
+class PartOrigin:
+    """What a sidecar part was made of, beside its turns."""
+
+    fingerprint: str
+    """Of the profile."""
+    superseded: str
+
+    def is_outdated(self, superseded: Collection[str]) -> bool:
+        """Whether the trajectories of its turns that are superseded are others now."""
+        return self.superseded != _digest(superseded)
+
+
+def part_origin(path: Path) -> PartOrigin:
+    """What a sidecar part says that it was made of.
 
     Raises:
         InputError: it is no sidecar part, or a newer worldtape wrote it.
@@ -86,11 +95,11 @@ def part_fingerprint(path: Path) -> str:
     try:
         metadata = pq.read_schema(path).metadata
         schema_version = int(metadata[b"schema_version"])
-        fingerprint: str = metadata[b"fingerprint"].decode()
-    except (pa.ArrowInvalid, KeyError, TypeError) as error:
+        origin = PartOrigin(metadata[b"fingerprint"].decode(), metadata.get(b"superseded", b"").decode())
+    except (ValueError, OSError, KeyError, TypeError) as error:
         raise InputError("this is no sidecar part", where=str(path), mend=_AGAIN) from error
     _refuse_newer(schema_version, where=str(path))
-    return fingerprint
+    return origin
 
 
 def _refuse_newer(schema_version: int, *, where: str) -> None:
@@ -189,6 +198,12 @@ class Sidecar:
             file.write(manifest.model_dump_json(indent=2).encode() + b"\n")
         return manifest
 
+    def damaged_parts(self) -> list[str]:
+        """The parts that are gone or have other bytes than the manifest says, sorted; none before there is one."""
+        manifest = self.manifest()
+        written = manifest.parts if manifest else {}
+        return sorted(part for part, facts in written.items() if _sha256(self.folder / part) != facts.sha256)
+
     def scan(self) -> pl.LazyFrame:
         """The rows of the whole sidecar, with the columns ``domain`` and ``run`` of the path.
 
@@ -199,8 +214,7 @@ class Sidecar:
             raise InputError(
                 "the data set is not curated", where=str(self.folder), mend="run: worldtape curate DATASET"
             )
-        keys = {"domain": pl.String, "run": pl.String}
-        return pl.scan_parquet([self.folder / part for part in self.parts()], hive_partitioning=True, hive_schema=keys)
+        return scan_parts([str(self.folder / part) for part in self.parts()], base=str(self.folder))
 
 
 def open_sidecar(dataset: Dataset, name: str = "default") -> Sidecar:
@@ -214,6 +228,15 @@ def open_sidecar(dataset: Dataset, name: str = "default") -> Sidecar:
 
 def _part_facts(path: Path) -> PartFacts:
     kept = pq.read_table(path, columns=["kept"])["kept"]
-    with path.open("rb") as file:
-        digest = hashlib.file_digest(file, "sha256").hexdigest()
+    digest = _sha256(path)
+    assert digest is not None
     return PartFacts(num_turns=len(kept), num_kept=pc.sum(kept, min_count=0).as_py(), sha256=digest)
+
+
+def _sha256(path: Path) -> str | None:
+    """The digest of a file; None where there is none."""
+    try:
+        with path.open("rb") as file:
+            return hashlib.file_digest(file, "sha256").hexdigest()
+    except FileNotFoundError:
+        return None

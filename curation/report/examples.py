@@ -13,6 +13,7 @@ from trajectories.dataset import Dataset
 _PER_CLASS = 4
 _PER_CLASS_AND_DOMAIN = 2
 _TEXT_LIMIT = 1200
+_PRESELECTED = 64
 
 
 class Excerpt(BaseModel):
@@ -90,13 +91,19 @@ def _chosen(rows: pl.LazyFrame) -> pl.DataFrame:
     """The sidecar rows of the examples, drawn by the low bits of ``u``: its high bits have decided what is kept."""
     drawn = rows.filter(pl.col("class").is_not_null()).with_columns(lot=(pl.col("u") * 2**20) % 1)
     groups = ["class", "domain"]
-    last = drawn.group_by(groups).agg(pl.col("lot").bottom_k(_PER_CLASS_AND_DOMAIN).max().alias("last"))
+    # About so many of each group go on, or all of a small one: a share needs no group in memory, the lowest two would.
+    # (The sizes are collected apart, for a plan that had the rows twice would keep them all.)
+    sizes = drawn.group_by(groups).len("size").collect(engine="streaming")
+    few = (
+        drawn.join(sizes.lazy(), on=groups)
+        .filter(pl.col("lot") * pl.col("size") < _PRESELECTED)
+        .collect(engine="streaming")
+    )
     return (
-        drawn.join(last, on=groups)
-        .filter(pl.col("lot") <= pl.col("last"))
+        few.sort("trajectory_id", "turn")
         .with_columns(place=pl.col("lot").rank("ordinal").over(groups))
+        .filter(pl.col("place") <= _PER_CLASS_AND_DOMAIN)
         .sort("class", "place", "domain")
         .group_by("class", maintain_order=True)
         .head(_PER_CLASS)
-        .collect()
     )

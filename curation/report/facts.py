@@ -12,6 +12,7 @@ from pydantic import BaseModel
 
 from curation.classes import CLASSES, TurnClass
 from curation.profile import CurationProfile
+from curation.reasons import MEANINGS, REASONS, Reason
 from curation.report.examples import Example, choose_examples
 from curation.report.histograms import Histogram, histograms
 from curation.sidecar import Manifest, Sidecar
@@ -46,6 +47,8 @@ class DatasetFacts(BaseModel):
     engines: list[str]
     device_kinds: list[str]
     licences: list[str]
+    num_without_licence: int
+    """Trajectories that state none."""
     sources: list[str]
     domains: list[DomainFacts]
 
@@ -55,7 +58,8 @@ class DatasetFacts(BaseModel):
 
 
 class ClassFacts(BaseModel):
-    """The turns of one class. ``realised`` is ``num_kept / num_turns``, beside the ``keep_ratio`` asked for."""
+    """The turns of one class. ``realised`` is ``num_kept / num_turns``, after the filters, beside the ``keep_ratio`` of
+    the draw."""
 
     name: TurnClass
     keep_ratio: float
@@ -66,6 +70,15 @@ class ClassFacts(BaseModel):
     @property
     def realised(self) -> float | None:
         return self.num_kept / self.num_turns if self.num_turns else None
+
+
+class ReasonFacts(BaseModel):
+    """The turns of which one reason is told."""
+
+    name: Reason
+    meaning: str
+    num_turns: int
+    by_domain: dict[str, int]
 
 
 class Report(BaseModel):
@@ -80,7 +93,8 @@ class Report(BaseModel):
     code_points: int
     code_points_kept: int
     """Of observations: what is in the loss, in characters."""
-    reasons: dict[str, int]
+    reasons: list[ReasonFacts]
+    """Those that occur, in the order in which the first that holds is told."""
     dataset: DatasetFacts
     classes: list[ClassFacts]
     statistics: list[Histogram]
@@ -109,7 +123,7 @@ def gather(dataset: Dataset, sidecar: Sidecar) -> Report:
         num_kept=manifest.num_kept,
         code_points=sums["all"][0],
         code_points_kept=sums["kept"][0],
-        reasons=_counts(rows, "reason"),
+        reasons=_reason_facts(rows),
         dataset=_dataset_facts(dataset),
         classes=_class_facts(rows, manifest),
         statistics=histograms(rows),
@@ -119,8 +133,9 @@ def gather(dataset: Dataset, sidecar: Sidecar) -> Report:
 
 def _dataset_facts(dataset: Dataset) -> DatasetFacts:
     turns, trajectories = dataset.scan_turns(), dataset.scan_trajectories()
-    span = trajectories.select(pl.col("started_at").min(), pl.col("ended_at").max()).collect()
-    domains = sorted(_counts(trajectories, "domain"))
+    span = trajectories.select(pl.col("started_at").min(), pl.col("ended_at").max()).collect(engine="streaming")
+    domains = [_domain_facts(name, turns, trajectories) for name in sorted(_counts(trajectories, "domain"))]
+    licences = _counts(trajectories, "licence")
     return DatasetFacts(
         name=dataset.folder.name,
         runs=sorted(_counts(trajectories, "run")),
@@ -129,9 +144,10 @@ def _dataset_facts(dataset: Dataset) -> DatasetFacts:
         sandboxes=sorted(_counts(trajectories, "sandbox")),
         engines=sorted(_counts(trajectories, "engine")),
         device_kinds=sorted(_counts(trajectories, "device_kind")),
-        licences=sorted(_counts(trajectories, "licence")),
+        licences=sorted(licences),
+        num_without_licence=sum(domain.num_trajectories for domain in domains) - sum(licences.values()),
         sources=sorted(_counts(trajectories, "source")),
-        domains=[_domain_facts(name, turns, trajectories) for name in domains],
+        domains=domains,
     )
 
 
@@ -143,8 +159,8 @@ def _domain_facts(domain: str, turns: pl.LazyFrame, trajectories: pl.LazyFrame) 
     ).collect(engine="streaming")
     return DomainFacts(
         domain=domain,
-        num_trajectories=trajectories.select(pl.len()).collect().item(),
-        num_tasks=trajectories.select(pl.col("task_id").n_unique()).collect().item(),
+        num_trajectories=trajectories.select(pl.len()).collect(engine="streaming").item(),
+        num_tasks=trajectories.select(pl.col("task_id").n_unique()).collect(engine="streaming").item(),
         num_turns=sums["turns"][0],
         policies=_counts(trajectories, "policy"),
         statuses=_counts(trajectories, "status"),
@@ -175,6 +191,18 @@ def _class_facts(rows: pl.LazyFrame, manifest: Manifest) -> list[ClassFacts]:
             )
         )
     return facts
+
+
+def _reason_facts(rows: pl.LazyFrame) -> list[ReasonFacts]:
+    counted = rows.group_by("reason", "domain").len("turns").sort("domain").collect(engine="streaming")
+    facts = []
+    for reason in REASONS:
+        of_reason = counted.filter(pl.col("reason") == reason.value)
+        by_domain = dict(zip(of_reason["domain"], of_reason["turns"], strict=True))
+        facts.append(
+            ReasonFacts(name=reason, meaning=MEANINGS[reason], num_turns=sum(by_domain.values()), by_domain=by_domain)
+        )
+    return [of_reason for of_reason in facts if of_reason.num_turns]
 
 
 def _counts(rows: pl.LazyFrame, column: str) -> dict[str, int]:

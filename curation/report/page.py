@@ -66,8 +66,8 @@ def _share(part: int, whole: int) -> str:
 
 
 def _tally(counts: dict[str, int]) -> str:
-    """``completed 20, failed 1``, or a dash."""
-    return ", ".join(f"{name} {number:,}" for name, number in counts.items()) or "–"
+    """``20 × completed, 1 × failed``, or a dash. A line breaks between the names, and not before them."""
+    return ", ".join(f"{number:,}\u00a0×\u00a0{name}" for name, number in counts.items()) or "–"
 
 
 def _instant(moment: datetime) -> str:

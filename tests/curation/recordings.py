@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import random
 from collections.abc import Sequence
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
+from typing import Any
 
 import pyarrow.parquet as pq
 
@@ -31,38 +33,53 @@ Texts = Sequence[tuple[str, str]]
 
 def record(dataset: Dataset, trajectory_id: str, texts: Texts, *, run: str = "r1", domain: str = "terminal") -> None:
     """Record one whole trajectory, its clock beginning at dawn."""
-    header = Header(
-        trajectory_id=trajectory_id,
-        run=run,
-        domain=domain,
-        task_id=f"{domain}/task",
-        task_sha256="0" * 64,
-        instruction="Look around.",
-        prompt=SystemPrompt(),
-        policy="scripted",
-        seed=0,
-        sandbox=domain,
-        engine="docker",
-        licence="CC0-1.0",
+    turns = [
+        turn(
+            action,
+            observation,
+            timed_out=number == 2,
+            error_kind=ErrorKind.TOOL if number == 3 else None,
+        )
+        for number, (action, observation) in enumerate(texts, start=1)
+    ]
+    record_turns(dataset, a_header(trajectory_id, run=run, domain=domain), turns)
+
+
+def a_header(trajectory_id: str, *, run: str = "r1", domain: str = "terminal", **given: Any) -> Header:
+    """The header of a trajectory, with any field as it is given."""
+    fields: dict[str, Any] = {
+        "task_id": f"{domain}/task",
+        "task_sha256": "0" * 64,
+        "instruction": "Look around.",
+        "prompt": SystemPrompt(),
+        "policy": "scripted",
+        "seed": 0,
+        "sandbox": domain,
+        "engine": "docker",
+        "licence": "CC0-1.0",
+        "started_at": DAWN,
+    }
+    return Header(trajectory_id=trajectory_id, run=run, domain=domain, **(fields | given))
+
+
+def turn(action: str | Action, observation: str, *, is_noop: bool | None = None, **observed: Any) -> Turn:
+    """A turn, with any field of its observation as it is given; it gets its number when it is recorded."""
+    return Turn(
+        number=0,
+        action=Action(action, action) if isinstance(action, str) else action,
+        observation=Observation(text=observation, renderer="plain@1", **observed),
         started_at=DAWN,
+        duration_s=0.1,
+        is_noop=is_noop,
     )
+
+
+def record_turns(dataset: Dataset, header: Header, turns: Sequence[Turn], *, status: Status = Status.COMPLETED) -> None:
+    """Record one whole trajectory of these turns, a second each."""
     with JournalWriter(dataset, header, Observation(text="$ ", renderer="plain@1")) as journal:
-        for number, (action, observation) in enumerate(texts, start=1):
-            journal.append(
-                Turn(
-                    number=number,
-                    action=Action(action, action),
-                    observation=Observation(
-                        text=observation,
-                        renderer="plain@1",
-                        timed_out=number == 2,
-                        error_kind=ErrorKind.TOOL if number == 3 else None,
-                    ),
-                    started_at=DAWN + timedelta(seconds=number),
-                    duration_s=0.1,
-                )
-            )
-        journal.end(Ending(status=Status.COMPLETED, ended_at=DAWN + timedelta(minutes=5)))
+        for number, given in enumerate(turns, start=1):
+            journal.append(replace(given, number=number, started_at=DAWN + timedelta(seconds=number)))
+        journal.end(Ending(status=status, ended_at=DAWN + timedelta(minutes=5)))
 
 
 def some_texts(seed: int, num_turns: int) -> Texts:

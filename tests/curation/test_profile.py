@@ -5,7 +5,9 @@ from pathlib import Path
 import pytest
 from pydantic import ValidationError
 
+from curation.filters import Filters, Scope
 from curation.profile import CurationProfile
+from curation.reasons import REASONS
 from trajectories.errors import InputError
 
 
@@ -21,6 +23,14 @@ def test_what_a_file_leaves_out_has_its_default(tmp_path: Path) -> None:
     assert profile.keep_ratios.echo == 0.2
     assert profile.keep_ratios.boilerplate == 0.1
     assert profile.thresholds == CurationProfile().thresholds
+    assert profile.filters == CurationProfile().filters
+
+
+def test_a_filter_is_switched_by_the_key_that_its_reason_is_called(tmp_path: Path) -> None:
+    filters = CurationProfile.from_toml(written(tmp_path, "[filters]\nretry = false\ngui_failure = 'turn'\n")).filters
+    assert not filters.retry
+    assert filters.gui_failure is Scope.TURN
+    assert Filters.model_fields.keys() - set(REASONS) == {"retry_similarity", "undeclared_tool_refused"}
 
 
 def test_any_setting_changes_the_fingerprint_and_equal_profiles_share_it() -> None:
@@ -37,9 +47,11 @@ def test_a_profile_cannot_be_changed() -> None:
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("sede = 1", r"unknown key .*key sede\); did you mean seed\?"),
-        ("[thresholds]\nechol = 0.5", r"key thresholds\.echol\); did you mean echo_ol\?"),
+        ("sede = 1", r"unknown key .*key sede\); did you mean 'seed'\?"),
+        ("[thresholds]\nechol = 0.5", r"key thresholds\.echol\); did you mean 'echo_ol'\?"),
         ("[keep_ratios]\necho = 1.5", r"bad value .*key keep_ratios\.echo\); Input should be less than or equal to 1"),
+        ("[filters]\nretri = true", r"key filters\.retri\); did you mean 'retry'\?"),
+        ("[filters]\nsandbox_died = 'all'", r"key filters\.sandbox_died\); .*'off', 'turn' or 'trajectory'"),
         ("seed = ", "not TOML"),
     ],
 )

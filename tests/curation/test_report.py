@@ -13,7 +13,7 @@ import pytest
 
 from curation import curate, open_sidecar, write_report
 from curation.classes import CLASSES
-from tests.curation.recordings import record
+from tests.curation.recordings import a_header, record, record_turns, turn
 from trajectories import Dataset, InputError, compact
 
 HOSTILE = "</pre><script>alert(1)</script><img src=x onerror=alert(2)>&lt;\x1b[31m\x00\u202edesrever {{ 7 * 7 }}"
@@ -98,6 +98,30 @@ def test_a_long_text_is_cut_and_says_how_much_is_left_out(tmp_path: Path) -> Non
     record(dataset, "long", [("go", "x" * 5000)])
     compact(dataset, "r1")
     assert "3,800 more characters" in write_report(dataset, curate(dataset).sidecar).read_text()
+
+
+@pytest.mark.parametrize(
+    ("licences", "line"),
+    [
+        (["CC0-1.0", "MIT", "MIT"], "Licence: CC0-1.0, MIT."),
+        (["CC0-1.0", ""], "Licence: CC0-1.0, 1 without."),
+        ([""], "Licence: 1 without."),
+    ],
+)
+def test_the_page_says_of_how_many_trajectories_the_licence_is_unknown(
+    tmp_path: Path, licences: list[str], line: str
+) -> None:
+    dataset = Dataset(tmp_path / "recorded")
+    for number, licence in enumerate(licences):
+        record_turns(dataset, a_header(f"t{number}", licence=licence), [turn("go", "gone")])
+    compact(dataset, "r1")
+    assert line in write_report(dataset, curate(dataset).sidecar).read_text()
+
+
+def test_a_number_stays_with_what_it_counts_where_a_line_breaks(dataset: Dataset) -> None:
+    page = write_report(dataset, curate(dataset).sidecar).read_text()
+    assert "20\u00a0×\u00a0scripted" in page
+    assert "20\u00a0×\u00a0completed" in page
 
 
 def test_there_is_no_report_before_the_curation(dataset: Dataset) -> None:

@@ -1,6 +1,7 @@
 """The sidecar's schema is a contract with its readers: a change of it must be meant."""
 
 import json
+from collections.abc import Callable
 from pathlib import Path
 
 import pyarrow.parquet as pq
@@ -11,6 +12,12 @@ from curation.sidecar import SIDECAR
 from trajectories import Dataset, InputError
 
 GOLDEN = Path(__file__).parent / "golden" / "sidecar.txt"
+
+
+def flip_a_bit(path: Path) -> None:
+    content = bytearray(path.read_bytes())
+    content[100] ^= 1
+    path.write_bytes(content)
 
 
 def test_the_schema_is_the_golden_one() -> None:
@@ -34,6 +41,22 @@ def test_the_manifest_counts_what_the_parts_hold(dataset: Dataset) -> None:
     assert sorted(manifest.parts) == summary.sidecar.parts()
     assert (manifest.num_turns, manifest.num_kept) == (summary.num_turns, summary.num_kept)
     assert manifest.num_kept == summary.sidecar.scan().collect()["kept"].sum()
+
+
+@pytest.mark.parametrize("folder", ["a=b", "domain=x", "a b", "a[1]*?", "ü%20#x"])
+def test_a_data_set_below_a_folder_of_any_name_is_curated(make_dataset: Callable[[str], Dataset], folder: str) -> None:
+    dataset = make_dataset(folder)
+    rows = curate(dataset).sidecar.scan().select("domain", "run").unique().collect()
+    assert set(rows.rows()) == {(part.domain, part.run) for part in dataset.turn_parts()}
+
+
+@pytest.mark.parametrize("damage", [Path.unlink, lambda path: path.write_bytes(b""), flip_a_bit])
+def test_a_part_that_is_not_what_was_written_is_found(dataset: Dataset, damage: Callable[[Path], object]) -> None:
+    sidecar = curate(dataset).sidecar
+    assert sidecar.damaged_parts() == []
+    part = sidecar.parts()[1]
+    damage(sidecar.folder / part)
+    assert sidecar.damaged_parts() == [part]
 
 
 def test_a_sidecar_of_a_newer_version_is_refused(dataset: Dataset) -> None:

@@ -1,0 +1,159 @@
+"""Benchmarks as items of text, from what they are published as: rows, text files, folders of tasks.
+
+The name of the file or folder is the benchmark's *source*. A JSONL or Parquet file, and a JSON file that is a list,
+have an item a row; any other file is one item. A folder is walked in the order of its names: a folder that holds a file
+of `TASK_FILES` is one item, with the text of all files below it; hidden, linked and binary files are left out. Rows
+that have the same id are one item (AgentWorldBench repeats a trajectory in every row of it).
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Final, NamedTuple
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from trajectories.errors import DamagedFileError, InputError
+from trajectories.model import JsonValue
+
+TASK_FILES: Final = frozenset({"task.yaml", "task.yml", "task.toml", "task.json", "task.md", "instruction.md"})
+"""A folder with one of these is a task."""
+
+ID_KEYS: Final = ("id", "instance_id", "task_id", "question_id", "uid")
+"""The first of these that a row has names it; without one, its place does."""
+
+_ROWS_AT_ONCE: Final = 64
+_BINARY_PROBE: Final = 8192
+
+
+class BenchmarkItem(NamedTuple):
+    """A text of an item; several may belong to one."""
+
+    source: str
+    item: str
+    text: str
+
+
+def read_benchmark(path: Path) -> Iterator[BenchmarkItem]:
+    """The texts of a benchmark, always in the same order.
+
+    Raises:
+        InputError: there is no such file, or it is not what its ending says.
+        DamagedFileError: a Parquet file cannot be read.
+    """
+    source = path.resolve().name
+    if path.is_dir():
+        yield from (BenchmarkItem(source, item, text) for item, text in _folder(path, path))
+        return
+    if not path.is_file():
+        raise InputError("there is no such benchmark", where=str(path), mend="give a file or a folder")
+    if _is_binary(path) and path.suffix != ".parquet":
+        raise InputError(
+            "this is no text", where=str(path), mend="give JSONL, JSON, Parquet, text, or a folder of them"
+        )
+    for item, text in _file(path):
+        yield BenchmarkItem(source, item or path.name, text)
+
+
+def _folder(folder: Path, top: Path) -> Iterator[tuple[str, str]]:
+    entries = [entry for entry in sorted(folder.iterdir()) if not entry.name.startswith(".") and not entry.is_symlink()]
+    if any(entry.name in TASK_FILES for entry in entries):
+        name = folder.relative_to(top).as_posix() if folder != top else top.name
+        yield name, "\n".join(text for entry in entries for text in _texts_below(entry))
+        return
+    for entry in entries:
+        if entry.is_dir():
+            yield from _folder(entry, top)
+        elif entry.suffix == ".parquet" or not _is_binary(entry):
+            name = entry.relative_to(top).as_posix()
+            yield from ((f"{name}#{item}" if item else name, text) for item, text in _file(entry))
+
+
+def _texts_below(entry: Path) -> Iterator[str]:
+    """The text of a file, or of all files below a folder."""
+    if entry.is_dir():
+        for child in sorted(entry.iterdir()):
+            if not child.name.startswith(".") and not child.is_symlink():
+                yield from _texts_below(child)
+    elif not _is_binary(entry):
+        yield entry.read_text(encoding="utf-8", errors="replace")
+
+
+def _is_binary(path: Path) -> bool:
+    with path.open("rb") as file:
+        return b"\0" in file.read(_BINARY_PROBE)
+
+
+def _file(path: Path) -> Iterator[tuple[str, str]]:
+    """The items of a file; the only one has no name."""
+    match path.suffix.lower():
+        case ".jsonl" | ".ndjson":
+            yield from _items(_json_lines(path))
+        case ".parquet":
+            yield from _items(_parquet_rows(path))
+        case ".json":
+            value = _parsed(path.read_bytes(), str(path))
+            yield from _items(enumerate(value, start=1)) if isinstance(value, list) else [("", _text_of(value))]
+        case _:
+            yield "", path.read_text(encoding="utf-8", errors="replace")
+
+
+def _json_lines(path: Path) -> Iterator[tuple[int, JsonValue]]:
+    with path.open("rb") as lines:
+        for number, line in enumerate(lines, start=1):
+            if line.strip():
+                yield number, _parsed(line, f"{path}, line {number}")
+
+
+def _parsed(text: bytes, where: str) -> JsonValue:
+    try:
+        value: JsonValue = json.loads(text)
+    except ValueError as error:
+        raise InputError("a benchmark is not JSON", where=where, mend=str(error)) from error
+    return value
+
+
+def _parquet_rows(path: Path) -> Iterator[tuple[int, JsonValue]]:
+    number = 0
+    try:
+        with pq.ParquetFile(path) as file:
+            for batch in file.iter_batches(batch_size=_ROWS_AT_ONCE):
+                for row in batch.to_pylist():
+                    number += 1
+                    yield number, row
+    except (pa.ArrowInvalid, OSError) as error:
+        raise DamagedFileError("a benchmark cannot be read", where=str(path), mend="fetch it again") from error
+
+
+def _items(rows: Iterator[tuple[int, JsonValue]]) -> Iterator[tuple[str, str]]:
+    for number, row in rows:
+        yield _name_of(row) or f"row {number}", _text_of(row)
+
+
+def _name_of(row: JsonValue) -> str | None:
+    if not isinstance(row, dict):
+        return None
+    named = (row[key] for key in ID_KEYS if row.get(key) not in (None, ""))
+    return next((str(value) for value in named if isinstance(value, str | int)), None)
+
+
+def _text_of(value: JsonValue) -> str:
+    """Every string in a row, but for its id: that would stand before the text and be part of its first n-grams."""
+    if isinstance(value, dict):
+        value = {key: inner for key, inner in value.items() if key not in ID_KEYS}
+    return "\n".join(_strings(value))
+
+
+def _strings(value: JsonValue) -> Iterator[str]:
+    """Every string in a value, but for the names of its fields."""
+    if isinstance(value, str):
+        yield value
+    elif isinstance(value, dict):
+        for inner in value.values():
+            yield from _strings(inner)
+    elif isinstance(value, list):
+        for inner in value:
+            yield from _strings(inner)

@@ -1,0 +1,143 @@
+"""What of the benchmarks is in a data set: in the pieces of its turns, and in the headers of its trajectories."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Iterator, Sequence
+from enum import StrEnum
+from pathlib import Path
+
+import numpy as np
+import polars as pl
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from curation.contamination import kernel
+from curation.contamination.index import NgramIndex
+from curation.contamination.settings import ContaminationSettings
+from curation.contamination.table import HITS
+from curation.ngrams import Ends, texts_of
+from curation.passes import place_of, row_groups
+from curation.pieces import Piece
+from curation.words import lower_table
+from trajectories.files import storage_errors, written_whole
+
+
+class Field(StrEnum):
+    """A column that is searched: of the turns, or of the header of a trajectory, which counts as its turn 0."""
+
+    ACTION = "action"
+    OBSERVATION = "observation"
+    INSTRUCTION = "instruction"
+    TASK_DESCRIPTION = "task_description"
+    INITIAL_STATE = "initial_state"
+    DEMONSTRATIONS = "demonstrations"
+
+
+_OF_TURNS = (Field.ACTION, Field.OBSERVATION)
+_OF_HEADERS = tuple(field for field in Field if field not in _OF_TURNS)
+
+
+@functools.lru_cache(maxsize=1)
+def _loaded(path: Path) -> tuple[NgramIndex, kernel.Lookup]:
+    """An index, read once by each process."""
+    index = NgramIndex.load(path)
+    return index, index.lookup()
+
+
+def scan_pieces(
+    dataset: Path, work: Path, index_path: Path, pieces: Sequence[Piece], settings: ContaminationSettings
+) -> None:
+    """Write the hits of every piece that has none yet, one row group in memory at a time.
+
+    The first piece of a part searches the headers of its trajectories too.
+
+    Args:
+        dataset: the folder of the data set.
+        work: where the hits go, each under its piece's file name.
+        index_path: a saved `NgramIndex`.
+
+    Raises:
+        DamagedFileError: a row group cannot be read.
+        StorageError: the disk is full or fails.
+    """
+    index, lookup = _loaded(index_path)
+    for piece in pieces:
+        path = work / piece.file_name
+        if path.exists():
+            continue
+        found = [_hits(rows, index, lookup, settings) for rows in _tables(dataset, piece)]
+        domain, run = place_of(piece)
+        hits = pl.concat(found).with_columns(domain=pl.lit(domain), run=pl.lit(run))
+        with storage_errors(path), written_whole(path) as file:
+            pq.write_table(hits.select(HITS.names).to_arrow().cast(HITS), file)
+
+
+def _tables(dataset: Path, piece: Piece) -> Iterator[pa.Table]:
+    """Row groups with ``trajectory_id``, ``turn`` and the columns to search."""
+    if piece.first == 0:
+        num_groups = pq.read_metadata(dataset / "trajectories" / piece.part).num_row_groups
+        headers = Piece(piece.part, 0, num_groups, 0)
+        for rows in row_groups(dataset / "trajectories", headers, ("trajectory_id", *_OF_HEADERS)):
+            yield rows.append_column("turn", pa.array(np.zeros(rows.num_rows, np.int32)))
+    yield from row_groups(dataset / "turns", piece, ("trajectory_id", "turn", *_OF_TURNS))
+
+
+def _hits(rows: pa.Table, index: NgramIndex, lookup: kernel.Lookup, settings: ContaminationSettings) -> pl.DataFrame:
+    """The hits in the fields that a table has, without domain and run."""
+    fields = [field for field in Field if field in rows.column_names]
+    found = [hits_of(rows[field], index, lookup, settings).with_columns(field=pl.lit(field.value)) for field in fields]
+    hits = pl.concat(found)
+    places = hits["row"].to_numpy()
+    named = {name: pl.Series(rows[name].take(places)) for name in ("trajectory_id", "turn")}
+    return hits.with_columns(**named)
+
+
+def hits_of(
+    column: pa.ChunkedArray, index: NgramIndex, lookup: kernel.Lookup, settings: ContaminationSettings
+) -> pl.DataFrame:
+    """A row for each text of a column and item of a benchmark that it holds."""
+    num_ngrams = np.zeros(len(column), np.int64)
+    matches = kernel.match(texts_of(column), lower_table(), settings.ngram_words, lookup, num_ngrams)
+    by_item = _by_item(matches, index)
+    found = (
+        by_item.group_by("row", "item")
+        .agg(pl.col("ngram").n_unique().alias("num_ngrams"), num_places=pl.len())
+        .join(_longest_runs(by_item), on=["row", "item"])
+    )
+    counts = found["num_ngrams"].to_numpy()
+    rows, items = found["row"].to_numpy(), found["item"].to_numpy()
+    found = found.with_columns(
+        item_share=counts / index.sizes[items],
+        text_share=found["num_places"].to_numpy() / num_ngrams[rows],
+        longest_run=pl.col("longest_run") + settings.ngram_words - 1,
+        source=pl.Series([index.sources[item] for item in items], dtype=pl.String),
+        item=pl.Series([index.names[item] for item in items], dtype=pl.String),
+    )
+    return found.filter((pl.col("num_ngrams") >= settings.min_ngrams) | (pl.col("item_share") >= settings.min_share))
+
+
+def _by_item(matches: Ends, index: NgramIndex) -> pl.DataFrame:
+    """A row for each match and item that has its n-gram."""
+    ngrams = matches[:, kernel.NGRAM]
+    starts = index.starts[ngrams]
+    counts = index.starts[ngrams + 1] - starts
+    repeated = np.repeat(np.arange(ngrams.size), counts)
+    within = np.arange(repeated.size) - np.repeat(np.cumsum(counts) - counts, counts)
+    return pl.DataFrame(
+        {
+            "row": matches[repeated, kernel.ROW],
+            "position": matches[repeated, kernel.POSITION],
+            "ngram": ngrams[repeated],
+            "item": index.postings[starts[repeated] + within],
+        }
+    )
+
+
+def _longest_runs(by_item: pl.DataFrame) -> pl.DataFrame:
+    """The most n-grams in a row that each text has of each item."""
+    texts = ["row", "item"]
+    # Along a run, position and rank grow together.
+    rank = pl.int_range(pl.len()).over(texts, order_by="position")
+    runs = by_item.with_columns(run=pl.col("position") - rank).group_by(*texts, "run").agg(longest_run=pl.len())
+    return runs.group_by(texts).agg(pl.col("longest_run").max().cast(pl.Int64))

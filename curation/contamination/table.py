@@ -1,0 +1,138 @@
+"""The benchmark items found in a data set as a sidecar table: a row for each text and item that it holds.
+
+The schema is explicit and versioned, and pinned by a golden file in the tests.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+import polars as pl
+import pyarrow as pa
+import pyarrow.parquet as pq
+from pydantic import BaseModel, ConfigDict
+
+from curation.contamination.index import SourceFacts
+from curation.contamination.settings import ContaminationSettings
+from trajectories.dataset import Dataset, check_name
+from trajectories.errors import InputError
+from trajectories.files import remove_abandoned, storage_errors, written_whole
+
+SCHEMA_VERSION = 1
+
+_ROWS_A_GROUP = 100_000
+
+KEYS = ("domain", "run", "trajectory_id", "turn", "field", "source", "item")
+"""What names a row; the table is sorted by them."""
+
+HITS = pa.schema(
+    [
+        pa.field("domain", pa.string(), nullable=False),
+        pa.field("run", pa.string(), nullable=False),
+        pa.field("trajectory_id", pa.string(), nullable=False),
+        pa.field("turn", pa.int32(), nullable=False),
+        pa.field("field", pa.string(), nullable=False),
+        pa.field("source", pa.string(), nullable=False),
+        pa.field("item", pa.string(), nullable=False),
+        pa.field("num_ngrams", pa.int64(), nullable=False),
+        pa.field("longest_run", pa.int64(), nullable=False),
+        pa.field("item_share", pa.float64(), nullable=False),
+        pa.field("text_share", pa.float64(), nullable=False),
+    ],
+    metadata={b"schema_version": str(SCHEMA_VERSION).encode()},
+)
+"""The columns. Turn 0 is the header of the trajectory, ``field`` the column of the text. ``num_ngrams`` distinct
+n-grams of the item are in the text, the share ``item_share`` of all it has; ``longest_run`` is in words, and
+``text_share`` is the share of the text's n-grams that the item has."""
+
+
+class ContaminationSummary(BaseModel):
+    """What a search came to: the whole of ``manifest.json``."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    schema_version: int = SCHEMA_VERSION
+    settings: ContaminationSettings
+    fingerprint: str
+    """Changes with the settings, the benchmarks, and the parts that were searched."""
+    sources: Mapping[str, SourceFacts]
+    num_hits: int
+    num_turns: int
+    """Turns that hold an item; headers of trajectories do not count here."""
+    num_trajectories: int
+    """Trajectories with a hit, in a turn or in the header."""
+    items_found: Mapping[str, int]
+    """Distinct items found, by source."""
+
+
+@dataclass(frozen=True, slots=True)
+class Contamination:
+    """The table in ``folder``. The manifest is written last: a table that has one is whole."""
+
+    folder: Path
+
+    @property
+    def work(self) -> Path:
+        """Where the files of a search that is not done lie."""
+        return self.folder / ".work"
+
+    @property
+    def path(self) -> Path:
+        return self.folder / "hits.parquet"
+
+    def summary(self) -> ContaminationSummary | None:
+        """What the search came to, None where it is not done.
+
+        Raises:
+            InputError: it cannot be understood, or a newer worldtape wrote it.
+        """
+        path = self.folder / "manifest.json"
+        try:
+            written = json.loads(path.read_bytes())
+            if written["schema_version"] > SCHEMA_VERSION:
+                raise InputError("a newer worldtape wrote this search", where=str(path), mend="upgrade worldtape")
+            return ContaminationSummary.model_validate(written)
+        except FileNotFoundError:
+            return None
+        except (ValueError, KeyError, TypeError) as error:
+            raise InputError(
+                "the manifest of a search for contamination cannot be understood",
+                where=str(path),
+                mend="remove the file and search again",
+            ) from error
+
+    def scan(self) -> pl.LazyFrame:
+        """The table, sorted by its `KEYS`.
+
+        Raises:
+            InputError: the data set has not been searched.
+        """
+        if self.summary() is None:
+            raise InputError("nobody has searched for contamination", where=str(self.folder), mend="search first")
+        return pl.scan_parquet(self.path, glob=False, hive_partitioning=False)
+
+    def replace(self, hits: pa.Table, summary: ContaminationSummary) -> None:
+        """Put this table in the place of the one that stands.
+
+        Raises:
+            StorageError: the disk is full or fails.
+        """
+        remove_abandoned(self.folder)
+        manifest = self.folder / "manifest.json"
+        manifest.unlink(missing_ok=True)
+        with storage_errors(self.path), written_whole(self.path) as file:
+            pq.write_table(hits, file, compression="zstd", write_page_index=True, row_group_size=_ROWS_A_GROUP)
+        with written_whole(manifest) as file:
+            file.write(summary.model_dump_json(indent=2).encode() + b"\n")
+
+
+def open_contamination(dataset: Dataset, name: str = "default") -> Contamination:
+    """What was found in a data set by the name of the curation, whether it has been searched yet or not.
+
+    Raises:
+        InputError: the name cannot be a folder's, or the data set is not a local folder.
+    """
+    return Contamination(dataset.folder / "curation" / check_name(name, "curation") / "contamination")

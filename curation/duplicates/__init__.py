@@ -1,0 +1,15 @@
+"""Exact and near-duplicates among turns and whole trajectories: clusters with one survivor, as sidecar tables."""
+
+from curation.duplicates.job import find_duplicates
+from curation.duplicates.settings import DuplicateSettings
+from curation.duplicates.table import Duplicates, DuplicatesSummary, Scope, ScopeSummary, open_duplicates
+
+__all__ = [
+    "DuplicateSettings",
+    "Duplicates",
+    "DuplicatesSummary",
+    "Scope",
+    "ScopeSummary",
+    "find_duplicates",
+    "open_duplicates",
+]

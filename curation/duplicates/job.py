@@ -1,0 +1,158 @@
+"""The search for duplicates: two passes over the turns, spread over cores or machines, and a merge in this process.
+
+The first pass signs every turn; the bands of the signatures say which texts may be alike. The second fetches the
+shingles of those, and they are compared in truth: nothing is called similar on the word of a signature. A search that
+was killed goes on with the pieces it had done.
+"""
+
+from __future__ import annotations
+
+import functools
+import hashlib
+import json
+import shutil
+import sys
+import unicodedata
+from collections.abc import Sequence
+from pathlib import Path
+
+import numpy as np
+import polars as pl
+import pyarrow as pa
+
+from curation.duplicates.clusters import Clusters, candidates, cluster
+from curation.duplicates.kernel import Flags, ShingleSets
+from curation.duplicates.numbering import Numbered, Turns, WholeTrajectories
+from curation.duplicates.settings import DuplicateSettings
+from curation.duplicates.shingle_files import trajectory_sets, turn_sets, wanted_turns
+from curation.duplicates.signatures import PieceFiles, shingle_pieces, sign_pieces
+from curation.duplicates.table import SCHEMAS, DuplicatesSummary, Scope, ScopeSummary, open_duplicates
+from curation.passes import Workers, turn_pieces
+from curation.pieces import Piece
+from trajectories.dataset import Dataset
+from trajectories.files import make_folder
+
+
+def find_duplicates(
+    dataset: Dataset,
+    *,
+    name: str = "default",
+    settings: DuplicateSettings | None = None,
+    workers: Workers | None = None,
+) -> DuplicatesSummary:
+    """Find exact and near-duplicates among the turns and among the whole trajectories of a data set.
+
+    Writes ``curation/NAME/duplicates/{turns,trajectories}.parquet`` and a manifest, in the place of what an earlier
+    search with other settings or of other turns left there; the same search is not done again. The same turns and
+    settings give the same bytes.
+
+    Args:
+        name: of the curation, a folder below ``curation/``.
+        settings: what counts as a duplicate.
+        workers: who does the work; the cores of this machine unless given.
+
+    Raises:
+        InputError: no data set or no turns, no scheduler at the address.
+        DamagedFileError: a turns part cannot be read.
+        StorageError: the disk is full or fails; nothing half-written is left, and the next search goes on from there.
+        WorldtapeError: the workers were killed again and again.
+    """
+    settings = settings or DuplicateSettings()
+    workers = workers or Workers()
+    duplicates = open_duplicates(dataset, name)
+    pieces = turn_pieces(dataset, workers.sizes)
+    fingerprint = _fingerprint(settings, pieces)
+    done = duplicates.summary()
+    if done is not None and done.fingerprint == fingerprint:
+        return done
+    found = _search(dataset.folder / "turns", duplicates.work / fingerprint, pieces, settings, workers)
+    summary = DuplicatesSummary(
+        settings=settings,
+        fingerprint=fingerprint,
+        turns=_summarise(found[Scope.TURNS][1]),
+        trajectories=_summarise(found[Scope.TRAJECTORIES][1]),
+    )
+    duplicates.replace(
+        {scope: _table(numbered.keys, clusters, scope) for scope, (numbered, clusters) in found.items()}, summary
+    )
+    shutil.rmtree(duplicates.work)
+    return summary
+
+
+def _fingerprint(settings: DuplicateSettings, pieces: Sequence[Piece]) -> str:
+    """Of all that the result depends on: the settings, the parts, and Python's notion of a word."""
+    parts = sorted({piece.part for piece in pieces})
+    words = [*sys.version_info[:2], unicodedata.unidata_version]
+    return hashlib.sha256(json.dumps([settings.canonical_json(), parts, words]).encode()).hexdigest()[:16]
+
+
+def _search(
+    turns_folder: Path, work: Path, pieces: Sequence[Piece], settings: DuplicateSettings, workers: Workers
+) -> dict[Scope, tuple[Numbered, Clusters]]:
+    make_folder(work)
+    sign = functools.partial(sign_pieces, turns_folder, work, settings=settings)
+    workers.do(sign, pieces, [piece.num_bytes for piece in pieces])
+    turns = Turns.read(pieces, work, settings)
+    trajectories = WholeTrajectories.read(turns, pieces, settings)
+    alike = {
+        Scope.TURNS: candidates(turns.bands(), turns.eligible),
+        Scope.TRAJECTORIES: candidates(trajectories.bands(), trajectories.eligible),
+    }
+    wanted = alike[Scope.TURNS] | alike[Scope.TRAJECTORIES][trajectories.of_turns]
+    of_turns = _fetch(wanted, turns, pieces, turns_folder, work, settings, workers)
+    of_trajectories = trajectory_sets(alike[Scope.TRAJECTORIES], trajectories, of_turns, work / "trajectory-shingles")
+
+    def clusters(numbered: Numbered, sets: ShingleSets) -> Clusters:
+        return cluster(numbered.first_copies, numbered.bands(), numbered.eligible, sets, settings)
+
+    return {
+        Scope.TURNS: (turns, clusters(turns, of_turns)),
+        Scope.TRAJECTORIES: (trajectories, clusters(trajectories, of_trajectories)),
+    }
+
+
+def _fetch(
+    wanted: Flags,
+    turns: Turns,
+    pieces: Sequence[Piece],
+    turns_folder: Path,
+    work: Path,
+    settings: DuplicateSettings,
+    workers: Workers,
+) -> ShingleSets:
+    """The shingles of the wanted turns, by a second pass over the pieces that have some."""
+    tasks = wanted_turns(wanted, turns, pieces)
+    workers.do(
+        functools.partial(shingle_pieces, turns_folder, work, settings=settings),
+        tasks,
+        [task.piece.num_bytes for task in tasks],
+    )
+    return turn_sets(wanted, turns, [PieceFiles.of(task.piece, work) for task in tasks], work / "turn-shingles")
+
+
+def _table(keys: pl.DataFrame, clusters: Clusters, scope: Scope) -> pa.Table:
+    """The rows of all clusters of two members at least, sorted by their keys."""
+    schema = SCHEMAS[scope]
+    numbers = np.arange(clusters.survivors.size)
+    frame = keys.with_columns(
+        cluster=keys["digest"].gather(clusters.survivors).bin.encode("hex"),
+        survivor=clusters.survivors == numbers,
+        exact=clusters.exact,
+        similarity=clusters.similarity,
+    )
+    members = np.bincount(clusters.survivors)[clusters.survivors] > 1
+    rows = frame.filter(members).select(schema.names)
+    return rows.sort([name for name in schema.names if name in keys.columns]).to_arrow().cast(schema)
+
+
+def _summarise(clusters: Clusters) -> ScopeSummary:
+    sizes = np.bincount(clusters.survivors)
+    followers = clusters.survivors != np.arange(clusters.survivors.size)
+    return ScopeSummary(
+        num_texts=clusters.survivors.size,
+        num_clusters=int((sizes > 1).sum()),
+        num_exact=int((followers & clusters.exact).sum()),
+        num_near=int((followers & ~clusters.exact).sum()),
+        largest_cluster=int(sizes.max(initial=0)) if (sizes > 1).any() else 0,
+        num_crowded=clusters.num_crowded,
+    )

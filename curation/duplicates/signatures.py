@@ -1,0 +1,203 @@
+"""What is read from the turns: signatures of all of them, then the shingle sets of the candidates.
+
+Both are made piece by piece (`curation.pieces`), a row group in memory at a time. What a piece gives is a file of its
+own, which appears whole or not at all and depends on nothing but the turns and the settings.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import BinaryIO
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from curation.duplicates import kernel
+from curation.duplicates.settings import DuplicateSettings
+from curation.ngrams import Ends, Hashes, texts_of
+from curation.passes import row_groups
+from curation.pieces import Piece
+from curation.words import lower_table
+from trajectories.files import storage_errors, written_whole
+
+_KEYS = ("trajectory_id", "turn", "started_at")
+_TEXTS = ("action", "observation")
+_DIGEST_BYTES = 16
+
+
+@dataclass(frozen=True, slots=True)
+class PieceFiles:
+    """Where the files of a piece lie in the work folder."""
+
+    turns: Path
+    """A row a turn: the `_KEYS`, ``digest`` of its texts, whether it has words, and its bands' keys ``band_00`` …"""
+    trajectories: Path
+    """A row a trajectory in each row group: ``trajectory_id`` and the ``signature`` of its turns there."""
+    shingles: Path
+    """The shingle sets of the wanted turns, one after the other, 64 bits a shingle."""
+    sizes: Path
+    """How many shingles each wanted turn has, as NumPy saves it."""
+
+    @classmethod
+    def of(cls, piece: Piece, work: Path) -> PieceFiles:
+        stem = work / piece.file_name
+        kinds = ("turns", "trajectories", "shingles", "sizes")
+        return cls(*(stem.with_name(f"{stem.name}.{kind}") for kind in kinds))
+
+
+def band_name(band: int) -> str:
+    """The column of a band's keys."""
+    return f"band_{band:02d}"
+
+
+def sign_pieces(turns: Path, work: Path, pieces: Sequence[Piece], settings: DuplicateSettings) -> None:
+    """Write the signatures of every piece that has none yet.
+
+    Args:
+        turns: the folder of the turns parts.
+        work: where the files of the pieces go.
+
+    Raises:
+        DamagedFileError: a row group cannot be read.
+        StorageError: the disk is full or fails.
+    """
+    size = settings.num_bands * settings.rows_per_band
+    drawn = kernel.permutations(np.uint64(settings.seed), size)
+    for piece in pieces:
+        files = PieceFiles.of(piece, work)
+        if files.turns.exists():
+            continue
+        signed = (_sign_rows(rows, drawn, settings) for rows in row_groups(turns, piece, (*_KEYS, *_TEXTS)))
+        # The file named last takes its place first: a piece whose turns stand is done.
+        with (
+            storage_errors(files.turns),
+            written_whole(files.turns) as turns_file,
+            written_whole(files.trajectories) as trajectories_file,
+            pq.ParquetWriter(turns_file, _turns_schema(settings.num_bands)) as turns_writer,
+            pq.ParquetWriter(trajectories_file, _trajectories_schema(size)) as trajectories_writer,
+        ):
+            for turn_rows, trajectory_rows in signed:
+                turns_writer.write_table(turn_rows)
+                trajectories_writer.write_table(trajectory_rows)
+
+
+def _turns_schema(num_bands: int) -> pa.Schema:
+    return pa.schema(
+        [
+            pa.field("trajectory_id", pa.string()),
+            pa.field("turn", pa.int32()),
+            pa.field("started_at", pa.timestamp("us", tz="UTC")),
+            pa.field("digest", pa.binary(_DIGEST_BYTES)),
+            pa.field("has_words", pa.bool_()),
+            *(pa.field(band_name(band), pa.uint64()) for band in range(num_bands)),
+        ]
+    )
+
+
+def _trajectories_schema(size: int) -> pa.Schema:
+    return pa.schema([pa.field("trajectory_id", pa.string()), pa.field("signature", pa.list_(pa.uint32(), size))])
+
+
+def _sign_rows(rows: pa.Table, drawn: kernel.Half, settings: DuplicateSettings) -> tuple[pa.Table, pa.Table]:
+    signatures = np.empty((rows.num_rows, drawn.shape[1]), np.uint32)
+    actions, observations = texts_of(rows["action"]), texts_of(rows["observation"])
+    kernel.sign(actions, observations, lower_table(), settings.shingle_words, drawn, signatures)
+    columns = {
+        **{name: rows[name] for name in _KEYS},
+        "digest": _digests(rows),
+        "has_words": (signatures != kernel.NO_SHINGLE).any(axis=1),
+        **{band_name(band): keys for band, keys in enumerate(kernel.band_keys(signatures, settings.rows_per_band))},
+    }
+    of_turns = pa.table(columns, schema=_turns_schema(settings.num_bands))
+    identities = rows["trajectory_id"].combine_chunks().dictionary_encode()
+    least = least_of_groups(identities.indices.to_numpy(), signatures)
+    flat = pa.array(least.reshape(-1))
+    return of_turns, pa.table(
+        {
+            "trajectory_id": identities.dictionary,
+            "signature": pa.FixedSizeListArray.from_arrays(flat, drawn.shape[1]),
+        },
+        schema=_trajectories_schema(drawn.shape[1]),
+    )
+
+
+def least_of_groups(groups: Ends, signatures: kernel.Half) -> kernel.Half:
+    """The signature of each group's union of sets: the least of its members' entries. No group is empty."""
+    order = np.argsort(groups, kind="stable")
+    return np.minimum.reduceat(signatures[order], np.flatnonzero(np.diff(groups[order], prepend=-1)), axis=0)
+
+
+def _digests(rows: pa.Table) -> pa.Array:
+    """A hash of the exact texts of each turn; a null is not an empty text."""
+    texts = zip(*(rows[name] for name in _TEXTS), strict=True)
+    digests = [_digest(action.as_buffer(), observation.as_buffer()) for action, observation in texts]
+    return pa.array(digests, pa.binary(_DIGEST_BYTES))
+
+
+def _digest(*texts: pa.Buffer | None) -> bytes:
+    state = hashlib.blake2b(digest_size=_DIGEST_BYTES)
+    for text in texts:
+        if text is None:
+            state.update(b"-")
+        else:
+            state.update(b"%d:" % text.size)
+            state.update(text)
+    return state.digest()
+
+
+def digest_of(digests: Sequence[bytes]) -> bytes:
+    """The digest of a trajectory from those of its turns, in order."""
+    return hashlib.blake2b(b"".join(digests), digest_size=_DIGEST_BYTES).digest()
+
+
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """The turns of a piece whose shingles are wanted, by their place in it, ascending."""
+
+    piece: Piece
+    rows: Ends
+
+
+def shingle_pieces(turns: Path, work: Path, tasks: Sequence[Wanted], settings: DuplicateSettings) -> None:
+    """Write the shingle sets of the wanted turns of every piece that has none yet.
+
+    Raises:
+        DamagedFileError: a row group cannot be read.
+        StorageError: the disk is full or fails.
+    """
+    for wanted in tasks:
+        files = PieceFiles.of(wanted.piece, work)
+        if files.shingles.exists():
+            continue
+        with (
+            storage_errors(files.shingles),
+            written_whole(files.shingles) as shingles_file,
+            written_whole(files.sizes) as sizes_file,
+        ):
+            sizes = [_write_set(found, shingles_file) for found in _shingle_sets(turns, wanted, settings)]
+            np.save(sizes_file, np.array(sizes, np.int64))
+
+
+def _write_set(found: Hashes, file: BinaryIO) -> int:
+    file.write(found.data)
+    return found.size
+
+
+def _shingle_sets(turns: Path, wanted: Wanted, settings: DuplicateSettings) -> Iterator[Hashes]:
+    start = 0
+    for rows in row_groups(turns, wanted.piece, _TEXTS):
+        first, end = np.searchsorted(wanted.rows, [start, start + rows.num_rows])
+        actions, observations = texts_of(rows["action"]), texts_of(rows["observation"])
+        for turn in wanted.rows[first:end] - start:
+            yield sorted_set(kernel.shingles_of(turn, actions, observations, lower_table(), settings.shingle_words))
+        start += rows.num_rows
+
+
+def sorted_set(values: Hashes) -> Hashes:
+    """The distinct values, sorted; of many thousand ones, faster than ``np.unique``."""
+    ordered = np.sort(values)
+    return ordered[np.append(True, ordered[1:] != ordered[:-1])] if ordered.size else ordered

@@ -1,0 +1,156 @@
+"""The duplicates of a data set as sidecar tables: a row for each turn, or trajectory, that is not alone in its cluster.
+
+What has no row is unique. The schemas are explicit and versioned, and pinned by a golden file in the tests.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from enum import StrEnum
+from pathlib import Path
+
+import polars as pl
+import pyarrow as pa
+import pyarrow.parquet as pq
+from pydantic import BaseModel, ConfigDict
+
+from curation.duplicates.settings import DuplicateSettings
+from trajectories.dataset import Dataset, check_name
+from trajectories.errors import InputError
+from trajectories.files import remove_abandoned, storage_errors, written_whole
+
+SCHEMA_VERSION = 1
+
+_ROWS_A_GROUP = 100_000
+_METADATA = {b"schema_version": str(SCHEMA_VERSION).encode()}
+_PLACE = [
+    pa.field("domain", pa.string(), nullable=False),
+    pa.field("run", pa.string(), nullable=False),
+    pa.field("trajectory_id", pa.string(), nullable=False),
+]
+_FINDING = [
+    pa.field("cluster", pa.string(), nullable=False),
+    pa.field("survivor", pa.bool_(), nullable=False),
+    pa.field("exact", pa.bool_(), nullable=False),
+    pa.field("similarity", pa.float64(), nullable=False),
+]
+
+
+class Scope(StrEnum):
+    """What is compared with what; also the name of the table."""
+
+    TURNS = "turns"
+    TRAJECTORIES = "trajectories"
+
+
+SCHEMAS: Mapping[Scope, pa.Schema] = {
+    Scope.TURNS: pa.schema([*_PLACE, pa.field("turn", pa.int32(), nullable=False), *_FINDING], _METADATA),
+    Scope.TRAJECTORIES: pa.schema([*_PLACE, *_FINDING], _METADATA),
+}
+"""The columns of the tables. ``cluster`` is the hash of the survivor's text; the survivor of a cluster is the earliest
+started, and of those the one of the least trajectory id (then turn, domain, run). ``exact`` says that the text is
+the survivor's own, ``similarity`` is the Jaccard index with the survivor. In a chain of similar texts it may be below
+the threshold."""
+
+
+class ScopeSummary(BaseModel):
+    """What was found among the turns, or among the trajectories."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    num_texts: int
+    num_clusters: int
+    """Of two members at least."""
+    num_exact: int
+    """Members whose text is their survivor's own, survivors not counted."""
+    num_near: int
+    """The other members, survivors not counted."""
+    largest_cluster: int
+    num_crowded: int
+    """Times that a text was compared with the nearest of its bucket only; if not 0, near-duplicates may be missing."""
+
+
+class DuplicatesSummary(BaseModel):
+    """What a search came to: the whole of ``manifest.json``."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    schema_version: int = SCHEMA_VERSION
+    settings: DuplicateSettings
+    fingerprint: str
+    """Changes with the settings, and with the turns parts that were searched."""
+    turns: ScopeSummary
+    trajectories: ScopeSummary
+
+
+@dataclass(frozen=True, slots=True)
+class Duplicates:
+    """The tables in ``folder``. The manifest is written last: tables that have one are whole."""
+
+    folder: Path
+
+    @property
+    def work(self) -> Path:
+        """Where the files of a search that is not done lie."""
+        return self.folder / ".work"
+
+    def path(self, scope: Scope) -> Path:
+        return self.folder / f"{scope}.parquet"
+
+    def summary(self) -> DuplicatesSummary | None:
+        """What the search came to, None where it is not done.
+
+        Raises:
+            InputError: it cannot be understood, or a newer worldtape wrote it.
+        """
+        path = self.folder / "manifest.json"
+        try:
+            written = json.loads(path.read_bytes())
+            if written["schema_version"] > SCHEMA_VERSION:
+                raise InputError("a newer worldtape wrote these duplicates", where=str(path), mend="upgrade worldtape")
+            return DuplicatesSummary.model_validate(written)
+        except FileNotFoundError:
+            return None
+        except (ValueError, KeyError, TypeError) as error:
+            raise InputError(
+                "the duplicates' manifest cannot be understood",
+                where=str(path),
+                mend="remove the file and search again",
+            ) from error
+
+    def scan(self, scope: Scope) -> pl.LazyFrame:
+        """A table, sorted by its keys.
+
+        Raises:
+            InputError: the data set has not been searched.
+        """
+        if self.summary() is None:
+            raise InputError("nobody has searched for duplicates", where=str(self.folder), mend="search first")
+        return pl.scan_parquet(self.path(scope), glob=False, hive_partitioning=False)
+
+    def replace(self, tables: Mapping[Scope, pa.Table], summary: DuplicatesSummary) -> None:
+        """Put these tables in the place of those that stand.
+
+        Raises:
+            StorageError: the disk is full or fails.
+        """
+        remove_abandoned(self.folder)
+        manifest = self.folder / "manifest.json"
+        manifest.unlink(missing_ok=True)
+        for scope, table in tables.items():
+            path = self.path(scope)
+            with storage_errors(path), written_whole(path) as file:
+                pq.write_table(table, file, compression="zstd", write_page_index=True, row_group_size=_ROWS_A_GROUP)
+        with written_whole(manifest) as file:
+            file.write(summary.model_dump_json(indent=2).encode() + b"\n")
+
+
+def open_duplicates(dataset: Dataset, name: str = "default") -> Duplicates:
+    """The duplicates of a data set by the name of the curation, whether they have been searched for yet or not.
+
+    Raises:
+        InputError: the name cannot be a folder's, or the data set is not a local folder.
+    """
+    return Duplicates(dataset.folder / "curation" / check_name(name, "curation") / "duplicates")

@@ -1,0 +1,10 @@
+"""The kinds of environment that filters tell apart."""
+
+from typing import Final
+
+GUI: Final = frozenset({"web", "android", "os"})
+"""What is observed is a screen."""
+TOOLS: Final = frozenset({"mcp", "swe"})
+"""What is done is a call of a declared tool."""
+ENVIRONMENTS: Final = GUI | TOOLS | {"terminal", "search"}
+"""What answers is a world with a state. Elsewhere (text collections) a single turn is the whole of it."""

@@ -1,0 +1,90 @@
+"""Row groups of a turns part, each with a look at the turns just before and just after it.
+
+A trajectory may go over the ends of row groups. What is seen of its neighbours depends on the part alone, and so not
+on how the work on it is cut.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from trajectories.errors import DamagedFileError, InputError
+
+
+@dataclass(frozen=True, slots=True)
+class Turns:
+    """The turns of row group ``group`` of ``part``, which is open."""
+
+    part: pq.ParquetFile
+    path: Path
+    group: int
+    rows: pa.Table
+
+    def last_before(self, columns: Sequence[str]) -> pa.Table:
+        """The last turn of the row group before, as a table of one row; of none, where this is the first.
+
+        Raises:
+            DamagedFileError: it cannot be read.
+        """
+        if self.group == 0:
+            return self.rows.slice(0, 0).select(columns)
+        before = read_row_group(self.part, self.path, self.group - 1, columns)
+        return before.slice(max(0, len(before) - 1))
+
+    def first_after(self, columns: Sequence[str]) -> pa.Table:
+        """The first turn of the next row group, as a table of one row; of none, where this is the last.
+
+        Raises:
+            DamagedFileError: it cannot be read.
+        """
+        nothing = self.rows.slice(0, 0).select(columns)
+        if self.group + 1 == self.part.num_row_groups:
+            return nothing
+        with damage_named(self.path):
+            batches = self.part.iter_batches(batch_size=1, row_groups=[self.group + 1], columns=list(columns))
+            first = next(batches, None)
+        return nothing if first is None else pa.Table.from_batches([first]).select(columns)
+
+
+def turns_by_row_group(path: Path, first: int, end: int, columns: Sequence[str]) -> Iterator[Turns]:
+    """Row groups ``first`` to ``end`` (excluded) of a turns part, one in memory at a time.
+
+    Raises:
+        DamagedFileError: one cannot be read.
+        InputError: the part lacks a column.
+    """
+    with damage_named(path):
+        part = pq.ParquetFile(path)
+    with part:
+        missing = set(columns) - set(part.schema_arrow.names)
+        if missing:
+            raise InputError(f"a turns part lacks {', '.join(sorted(missing))}", where=str(path))
+        for group in range(first, end):
+            yield Turns(part, path, group, read_row_group(part, path, group, columns))
+
+
+def read_row_group(part: pq.ParquetFile, path: Path, group: int, columns: Sequence[str]) -> pa.Table:
+    """Columns of one row group, in the order they are named.
+
+    Raises:
+        DamagedFileError: it cannot be read.
+    """
+    with damage_named(path):
+        return part.read_row_group(group, columns=list(columns)).select(columns)
+
+
+@contextmanager
+def damage_named(path: Path) -> Iterator[None]:
+    """A part that cannot be read in the block becomes a ``DamagedFileError`` that names it."""
+    try:
+        yield
+    except (pa.ArrowInvalid, OSError) as error:
+        raise DamagedFileError(
+            "a part cannot be read", where=str(path), mend="copy it again from its source"
+        ) from error

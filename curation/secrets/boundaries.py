@@ -1,0 +1,36 @@
+"""Where a value may begin, also inside other notations."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+
+_LOOK_BACK = 12
+_WORD_CHARACTERS = frozenset(b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789")
+_NOTATION = re.compile(rb"(?:\\[nrtbfv0]|\\x[0-9a-fA-F]{2}|\\u[0-9a-fA-F]{4}|%[0-9a-fA-F]{2}|\[[\d;]{0,8}m)\Z")
+"""Escapes and colour codes, which end in a letter or digit that is no part of the word after them."""
+
+
+def stands_alone(data: bytes, start: int) -> bool:
+    """Whether no word goes on over ``start``."""
+    if not start or data[start - 1] not in _WORD_CHARACTERS:
+        return True
+    return _NOTATION.search(data, max(0, start - _LOOK_BACK), start) is not None
+
+
+def shifted(count: int) -> Callable[[bytes, int], int]:
+    """A rule's ``begin`` that lies ``count`` bytes before its trigger's."""
+    return lambda _, position: max(0, position - count)
+
+
+def back_over(characters: bytes, limit: int) -> Callable[[bytes, int], int]:
+    """A rule's ``begin`` that goes back from its trigger's over at most ``limit`` of the characters."""
+    members = frozenset(characters)
+
+    def begin(data: bytes, position: int) -> int:
+        lowest = max(0, position - limit)
+        while position > lowest and data[position - 1] in members:
+            position -= 1
+        return position
+
+    return begin

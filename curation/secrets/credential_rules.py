@@ -1,0 +1,151 @@
+"""Credentials of a standard form: blocks of a private key, JSON Web Tokens, passwords in URLs, HTTP headers."""
+
+from __future__ import annotations
+
+import base64
+import binascii
+import json
+import re
+
+from curation.secrets.notation import ASSIGNED, OPENED
+from curation.secrets.plausible import is_made_up, is_placeholder, is_random, is_uuid, stands_for_a_secret
+from curation.secrets.rule import Rank, Rule
+from curation.secrets.triggers import any_case, exact
+
+
+def _secret_is_random(match: re.Match[bytes]) -> bool:
+    return is_random(match["secret"])
+
+
+def _is_key_block(match: re.Match[bytes]) -> bool:
+    """Whether it holds key material, and is not the bare marker in a program or a search."""
+    return len(re.sub(rb"\\[nr]|\s", b"", match["body"])) >= 40 and not is_made_up(match["body"][:512])
+
+
+def _is_jwt(match: re.Match[bytes]) -> bool:
+    """Whether header and payload are JSON objects, and the header names an algorithm (RFC 7515, 7519)."""
+    header, payload, *_ = match["secret"].split(b".")
+    try:
+        decoded = json.loads(_from_base64url(header))
+        return isinstance(decoded, dict) and "alg" in decoded and ("enc" in decoded or _is_object(payload))
+    except (ValueError, RecursionError):
+        return False
+
+
+def _is_object(part: bytes) -> bool:
+    return isinstance(json.loads(_from_base64url(part)), dict)
+
+
+def _from_base64url(part: bytes) -> bytes:
+    return base64.urlsafe_b64decode(part + b"=" * (-len(part) % 4))
+
+
+def _is_basic(match: re.Match[bytes]) -> bool:
+    """Whether it decodes to ``user:password`` (RFC 7617)."""
+    encoded = match["secret"]
+    try:
+        user, colon, password = base64.b64decode(encoded + b"=" * (-len(encoded) % 4), validate=True).partition(b":")
+    except binascii.Error:
+        return False
+    return bool(colon and password) and not stands_for_a_secret(password) and (user + password).isascii()
+
+
+def _begin_of_authority(data: bytes, position: int) -> int | None:
+    """Of the URL that an ``@`` stands in."""
+    begin = data.rfind(b"://", max(0, position - _LONGEST_USER_INFO), position)
+    return begin if begin >= 0 else None
+
+
+def _is_url_password(match: re.Match[bytes]) -> bool:
+    return not stands_for_a_secret(match["secret"]) and not is_placeholder(match["user"])
+
+
+def _is_bearer(match: re.Match[bytes]) -> bool:
+    secret = match["secret"]
+    return not stands_for_a_secret(secret) and not is_made_up(secret)
+
+
+def _is_cookie(match: re.Match[bytes]) -> bool:
+    """Whether any cookie in it could be a session's."""
+    values = re.findall(rb"=([^;\s]{16,512})", match["secret"])
+    return any(is_random(value) or is_uuid(value) for value in values)
+
+
+_LONGEST_USER_INFO = 400
+_LINE_END = rb"(?:\s|\\{1,2}[nr])"
+_PEM_HEADER = rb"[A-Z][\w-]{0,30}: [^\n\\]{0,200}+"
+_COOKIE = rb"[\w.-]{1,64}=[^\s'\"\\;]{0,4096}"
+_PEM_LINE = rb"[A-Za-z0-9+/=]{2,}+(?=[\s\\\"'-]|\Z)"
+
+_STRUCTURES = (
+    Rule(
+        name="private key block",
+        kind="private-key",
+        triggers=(exact("-----BEGIN "),),
+        pattern=re.compile(
+            rb"-----BEGIN (?P<what>[A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?)-----"
+            rb"(?P<body>(?:" + _LINE_END + rb"{1,8}+(?:" + _PEM_HEADER + rb"|" + _PEM_LINE + rb"))*+)"
+            rb"(?:" + _LINE_END + rb"{0,8}+-----END (?P=what)-----)?"
+        ),
+        accepts=_is_key_block,
+        rank=Rank.STRUCTURE,
+    ),
+    Rule(
+        name="three parts that decode",
+        kind="jwt",
+        triggers=(exact("eyJ"),),
+        pattern=re.compile(rb"(?P<secret>eyJ[\w-]{8,2048}+\.[\w-]{2,8192}+(?:\.[\w-]{0,2048}){1,3})"),
+        accepts=_is_jwt,
+        alone=True,
+        rank=Rank.STRUCTURE,
+    ),
+    Rule(
+        name="user:password@",
+        kind="password",
+        triggers=(exact("@"),),
+        pattern=re.compile(rb"://(?P<user>[^\s/:@\"'`<>\\]{0,128}):(?P<secret>[^\s/@\"'`<>\\]{1,256})@(?=[\w\[.-])"),
+        accepts=_is_url_password,
+        begin=_begin_of_authority,
+        rank=Rank.NAMED,
+    ),
+)
+
+_HEADERS = (
+    Rule(
+        name="Basic",
+        kind="password",
+        triggers=(any_case("basic "),),
+        pattern=re.compile(rb"(?i:basic) (?P<secret>[A-Za-z0-9+/]{6,512}={0,2})(?![\w+/=])"),
+        accepts=_is_basic,
+        rank=Rank.NAMED,
+    ),
+    Rule(
+        name="Authorization",
+        kind="token",
+        triggers=(any_case("authorization"),),
+        pattern=re.compile(
+            rb"(?i:authorization)" + ASSIGNED + OPENED + rb"(?i:bearer|token|apikey|bot|digest) "
+            rb"(?P<secret>[\w.~+/-]{16,4096}={0,2})"
+        ),
+        accepts=_is_bearer,
+        rank=Rank.NAMED,
+    ),
+    Rule(
+        name="Bearer",
+        kind="token",
+        triggers=(exact("Bearer "),),
+        pattern=re.compile(rb"Bearer (?P<secret>[\w.~+/-]{20,2048}={0,2})"),
+        accepts=_secret_is_random,
+        rank=Rank.NAMED,
+    ),
+    Rule(
+        name="Cookie",
+        kind="cookie",
+        triggers=(any_case("cookie: "), any_case("cookie '"), any_case('cookie "')),
+        pattern=re.compile(rb"(?i:cookie)(?:: |\s['\"])(?P<secret>" + _COOKIE + rb"(?:; ?" + _COOKIE + rb"){0,64})"),
+        accepts=_is_cookie,
+        rank=Rank.NAMED,
+    ),
+)
+
+CREDENTIAL_RULES = (*_STRUCTURES, *_HEADERS)

@@ -1,0 +1,71 @@
+"""What a rule is."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from dataclasses import dataclass
+from enum import IntEnum
+from typing import NamedTuple
+
+from curation.secrets.boundaries import stands_alone
+from curation.secrets.triggers import Trigger
+
+
+class Rank(IntEnum):
+    """How much a rule knows: where two claim the same text the lower rank has it, then the longer claim."""
+
+    STRUCTURE = 0
+    """A form that proves itself: a key block, a token that decodes."""
+    VENDOR = 1
+    """A form of one vendor's."""
+    NAMED = 2
+    """A value whose name, header or check digits say what it is."""
+    LOOSE = 3
+    """A value that looks like a secret beside a name that sounds like one."""
+    PERSONAL = 4
+
+
+class Match(NamedTuple):
+    """What a rule took: ``data[start:end]``, in bytes."""
+
+    start: int
+    end: int
+    rule: Rule
+
+
+def always(_: re.Match[bytes]) -> bool:
+    return True
+
+
+@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
+class Rule:
+    """Where a trigger is met, ``pattern`` is tried there, and ``accepts`` has the last word.
+
+    Every pattern bounds how far it reads, so that a text takes time in proportion to its length.
+    """
+
+    name: str
+    kind: str
+    triggers: tuple[Trigger, ...]
+    pattern: re.Pattern[bytes]
+    """Its group ``secret`` is what is found; without such a group all is."""
+    accepts: Callable[[re.Match[bytes]], bool] = always
+    begin: Callable[[bytes, int], int | None] | None = None
+    """Tells from where the trigger begins where the pattern does, or None where it cannot match. By default there."""
+    alone: bool = False
+    """Whether no word may go on into it from before."""
+    rank: Rank
+
+    def match(self, data: bytes, position: int) -> Match | None:
+        """What the rule takes where one of its triggers begins."""
+        begin = self.begin(data, position) if self.begin else position
+        if begin is None:
+            return None
+        if self.alone and not stands_alone(data, begin):
+            return None
+        match = self.pattern.match(data, begin)
+        if match is None or not self.accepts(match):
+            return None
+        start, end = match.span("secret" if "secret" in self.pattern.groupindex else 0)
+        return Match(start, end, self)

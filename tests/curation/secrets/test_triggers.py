@@ -1,0 +1,44 @@
+"""The automaton finds what searching for every trigger at every place finds."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from curation.secrets.scan import hits, wrapped_at
+from curation.secrets.triggers import DIGIT, NOT_DIGIT, Trigger, any_case, build_automaton, exact, one_of
+
+_triggers = st.lists(st.lists(st.frozensets(st.sampled_from(b"abc1\n"), min_size=1), min_size=1).map(tuple), min_size=1)
+
+
+def searched(data: bytes, triggers: Sequence[Trigger]) -> list[tuple[int, int]]:
+    """By the definition."""
+    before = b"\n" + data
+    ended = [
+        (start + len(trigger) - 1, number)
+        for number, trigger in enumerate(triggers)
+        for start in range(len(before) - len(trigger) + 1)
+        if all(byte in accepted for byte, accepted in zip(before[start:], trigger, strict=False))
+    ]
+    return sorted(hit for hit in ended if hit[0] > 0)
+
+
+@settings(max_examples=60, deadline=None)
+@given(_triggers, st.binary(max_size=40) | st.text("abc1\n", max_size=40).map(str.encode))
+def test_it_finds_what_searching_finds(triggers: list[Trigger], data: bytes) -> None:
+    assert list(hits(data, build_automaton(triggers))) == searched(data, triggers)
+
+
+def test_a_trigger_may_ask_for_what_stands_before_also_where_the_text_begins() -> None:
+    automaton = build_automaton([NOT_DIGIT + DIGIT * 2, exact("ab"), any_case("ab"), one_of("xy") + DIGIT])
+    assert list(hits(b"12 AB x3", automaton)) == [(2, 0), (5, 2), (8, 3)]
+
+
+def test_more_hits_than_the_buffer_holds_are_all_found() -> None:
+    assert len(list(hits(b"a" * 5000, build_automaton([exact("a")])))) == 5000
+
+
+def test_rows_end_after_so_many_code_points() -> None:
+    assert wrapped_at("né!\nab\nabc\nabcd\nabc".encode(), 3) == [4, 11]
