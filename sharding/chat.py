@@ -47,8 +47,9 @@ def load_tokenizer(name: str) -> PreTrainedTokenizerFast:
     try:
         tokenizer = AutoTokenizer.from_pretrained(name, trust_remote_code=False)
     except (OSError, ValueError, KeyError, TypeError) as error:
+        first_line = str(error).partition("\n")[0]
         raise InputError(
-            f"no tokenizer could be loaded: {str(error).splitlines()[0]}",
+            f"no tokenizer could be loaded: {first_line}",
             where=name,
             mend="give a folder with a tokenizer.json, or a name on the Hub",
         ) from error
@@ -142,7 +143,7 @@ def _rendered(tokenizer: PreTrainedTokenizerFast, template: str, messages: Seque
     plain = [{"role": message.role, "content": message.content} for message in messages]
     try:
         return str(tokenizer.apply_chat_template(plain, chat_template=template, tokenize=False))
-    except (TemplateError, TypeError, ValueError) as error:
+    except (TemplateError, TypeError, ValueError, ArithmeticError, RecursionError) as error:
         raise UnfitTemplateError(f"it fails on a system, user, assistant conversation: {error}") from error
 
 

@@ -17,7 +17,8 @@ from trajectories import InputError
 
 @dataclass(frozen=True)
 class ChatTokenizer:
-    """``name`` is that of a folder or on the Hub; ``backend_json`` the serialised form of the fast tokenizer."""
+    """``name`` is that of a folder or on the Hub; ``loaded`` has the chosen template in place of its own;
+    ``backend_json`` is the serialised form of the fast tokenizer."""
 
     name: str
     loaded: PreTrainedTokenizerFast
@@ -31,7 +32,9 @@ class ChatTokenizer:
             InputError: no such tokenizer, no fit template, or ids that depend on where a text is cut.
         """
         loaded = load_tokenizer(name)
-        chat = cls(Path(name).name if Path(name).is_dir() else name, loaded, choose_template(loaded, template_file))
+        template = choose_template(loaded, template_file)
+        loaded.chat_template = template.text
+        chat = cls(Path(name).name if Path(name).is_dir() else name, loaded, template)
         if not chat.conversation_tokenizer().is_seamless():
             raise InputError(
                 "this tokenizer treats the beginning of its input specially, so turns would not tokenise as the whole",
@@ -62,6 +65,10 @@ class ChatTokenizer:
     def width(self) -> Width:
         """The narrowest integer that holds every id."""
         return "uint16" if self.vocabulary_size <= 2**16 else "uint32"
+
+    def save(self, folder: Path) -> None:
+        """Write the tokenizer as transformers does, its template the chosen one."""
+        self.loaded.save_pretrained(folder)
 
     def conversation_tokenizer(self) -> ConversationTokenizer:
         return ConversationTokenizer(self.backend_json, self.template.form, self.control)

@@ -15,7 +15,7 @@ from trajectories.files import make_folder, sync_folder
 
 @contextmanager
 def folder_written_whole(target: Path) -> Iterator[Path]:
-    """An empty folder to fill with synced files: it takes ``target``'s place when the block ends well.
+    """An empty folder to fill: it takes ``target``'s place, with all that is in it on disk, when the block ends well.
 
     The folder that had the place is removed then. What a killed writer left is put in order first.
 
@@ -31,7 +31,7 @@ def folder_written_whole(target: Path) -> Iterator[Path]:
         _put_back(target)
         try:
             yield aside
-            sync_folder(aside)
+            _sync_all(aside)
             _take_place(aside, target)
         except BaseException:
             shutil.rmtree(aside)
@@ -56,6 +56,16 @@ def _empty(folder: Path) -> None:
             shutil.rmtree(path)
         else:
             path.unlink()
+
+
+def _sync_all(folder: Path) -> None:
+    for path in folder.rglob("*"):
+        if path.is_dir():
+            sync_folder(path)
+        else:
+            with path.open("rb") as file:
+                os.fsync(file.fileno())
+    sync_folder(folder)
 
 
 def _take_place(aside: Path, target: Path) -> None:

@@ -7,9 +7,9 @@ in the order of the data set, packed, and described in a manifest. The folder ta
 from __future__ import annotations
 
 import os
-import re
 import shutil
-from collections.abc import Mapping, Sequence
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from operator import attrgetter
@@ -28,7 +28,7 @@ from sharding.manifest import (
     DOCUMENTS_FILE,
     MANIFEST_FILE,
     PACKS_FILE,
-    TEMPLATE_FILE,
+    TOKENIZER_FOLDER,
     CurationFacts,
     FileFacts,
     Manifest,
@@ -36,13 +36,13 @@ from sharding.manifest import (
     PackFacts,
     Width,
 )
-from sharding.packs import cut_to_context, pack_slices, write_packs
+from sharding.packs import check_context, cut_to_context, pack_slices, write_packs
 from sharding.schemas import DOCUMENTS
 from sharding.shards import MappedDocuments
 from sharding.units import SourcePart, Sources, TokeniserSetup, Unit, UnitResult, tokenise_unit, unit_file
 from sharding.writer import ShardWriter
-from trajectories import InputError
-from trajectories.dataset import Dataset
+from trajectories import DamagedFileError, InputError
+from trajectories.dataset import Dataset, check_name
 from trajectories.files import storage_errors, written_whole
 
 _IN_PROCESS_BYTES = 32 * 2**20
@@ -66,9 +66,11 @@ def pack(
     name: str = "default",
     overflow: Overflow = "split",
     chat_template: Path | None = None,
+    keep_secrets: bool = False,
     scheduler: str | None = None,
     workers: int | None = None,
     overwrite: bool = False,
+    progress: Callable[[int, int], None] | None = None,
 ) -> PackSummary:
     """Tokenise every trajectory of a curated data set with its loss mask, and pack the documents.
 
@@ -79,25 +81,28 @@ def pack(
         name: of the shards, a folder below ``shards/``.
         overflow: what becomes of documents longer than the context.
         chat_template: a Jinja file to use instead of the tokenizer's own.
+        keep_secrets: leave secrets and personal data as they are, instead of placeholders of their kind.
         scheduler: address of a Dask scheduler, whose workers see the data set at the same path.
         workers: processes to start without one; all cores unless given, none for little work.
         overwrite: replace the shards of this name.
+        progress: called with the number of row groups of turns tokenised so far, and of all of them.
 
     Raises:
         InputError: a name, tokenizer, template or context that will not do; turns that are not curated; shards of this
             name that are there already; not one document with a trainable token.
+        DamagedFileError: a part of the data set or of its curation is not what was written.
         StorageError: the disk is full or fails. In every case nothing half-written is left.
     """
     target = _free_place(dataset, name, overwrite=overwrite)
-    if context < 2:
-        raise InputError(f"a context of {context} tokens trains nothing", mend="give a context of at least 2")
+    check_context(context)
     parts = [SourcePart(part.domain, part.run, Path(part.path).name) for part in dataset.turn_parts()]
     sources, curated = _curated_sources(dataset, parts, curation)
     chat = ChatTokenizer.load(tokenizer, chat_template)
     with storage_errors(target), folder_written_whole(target) as folder:
         work = folder / "work"
         units = [unit for part in parts for unit in sources.units(part)]
-        results = _tokenise(units, sources, chat, work, scheduler=scheduler, workers=workers)
+        setup = _setup(chat, work, keep_secrets=keep_secrets)
+        results = _tokenise(units, sources, setup, work, scheduler=scheduler, workers=workers, progress=progress)
         refused = _refused(results, sum(map(sources.num_trajectories, parts)))
         documents = pa.concat_tables([DOCUMENTS.empty_table(), *(result.documents for result in results)])
         if not documents.num_rows:
@@ -106,17 +111,18 @@ def pack(
         _join([unit_file(work, result.number) for result in results], data_file, chat.width)
         shutil.rmtree(work)
         _write_documents(documents, folder / DOCUMENTS_FILE)
-        _write_text(chat.template.text, folder / TEMPLATE_FILE)
+        chat.save(folder / TOKENIZER_FOLDER)
         packs = _pack(MappedDocuments(data_file, chat.width), folder / PACKS_FILE, context, overflow)
-        manifest = _manifest(folder, name, chat, documents, curation=curated, refused=refused, packs=packs)
-        _write_text(manifest.to_json(), folder / MANIFEST_FILE)
+        redactions = sum((result.redactions for result in results), Counter[str]())
+        manifest = _manifest(
+            folder, name, chat, documents, curation=curated, refused=refused, redactions=redactions, packs=packs
+        )
+        (folder / MANIFEST_FILE).write_text(manifest.to_json(), encoding="utf-8")
     return PackSummary(target, manifest)
 
 
 def _free_place(dataset: Dataset, name: str, *, overwrite: bool) -> Path:
-    if re.fullmatch(r"\w[\w.-]*", name) is None:
-        raise InputError("not a name for shards", where=repr(name), mend="use letters, digits, '.', '_' and '-'")
-    target = dataset.folder / "shards" / name
+    target = dataset.folder / "shards" / check_name(name, "name for shards")
     if target.exists() and not overwrite:
         raise InputError(
             f"shards '{name}' are there already",
@@ -131,6 +137,7 @@ def _curated_sources(dataset: Dataset, parts: Sequence[SourcePart], curation: st
 
     Raises:
         InputError: there is no whole sidecar of this name, or it lacks some of the parts.
+        DamagedFileError: a part of the sidecar is not what was written.
     """
     sidecar = open_sidecar(dataset, curation)
     manifest = sidecar.manifest()
@@ -142,29 +149,50 @@ def _curated_sources(dataset: Dataset, parts: Sequence[SourcePart], curation: st
             where=str(sidecar.folder),
             mend="run: worldtape curate DATASET",
         )
+    damaged = sidecar.damaged_parts()
+    if damaged:
+        raise DamagedFileError(
+            "a part of the curation is not what was written",
+            where=str(sidecar.folder / damaged[0]),
+            mend="run: worldtape curate DATASET",
+        )
     curated = CurationFacts(name=curation, fingerprint=manifest.fingerprint)
     return Sources(dataset.folder, sidecar.folder), curated
+
+
+def _setup(chat: ChatTokenizer, work: Path, *, keep_secrets: bool) -> TokeniserSetup:
+    """What the workers need, in a new folder ``work`` where it is a file."""
+    work.mkdir()
+    backend = work / "tokenizer.json"
+    backend.write_text(chat.backend_json, encoding="utf-8")
+    control = tuple(chat.control.items())
+    return TokeniserSetup(backend, chat.backend_sha256, chat.template.form, control, chat.width, keep_secrets)
 
 
 def _tokenise(
     units: Sequence[Unit],
     sources: Sources,
-    chat: ChatTokenizer,
+    setup: TokeniserSetup,
     work: Path,
     *,
     scheduler: str | None,
     workers: int | None,
+    progress: Callable[[int, int], None] | None,
 ) -> list[UnitResult]:
     """Tokenise every unit to a shard in ``work``; the results in the order of the data set."""
-    work.mkdir()
-    backend = work / "tokenizer.json"
-    backend.write_text(chat.backend_json, encoding="utf-8")
-    setup = TokeniserSetup(backend, chat.backend_sha256, chat.template.form, tuple(chat.control.items()), chat.width)
     if workers is None:
         little = sum(unit.num_bytes for unit in units) < _IN_PROCESS_BYTES
         workers = 1 if little else os.cpu_count() or 1
     tokenise = partial(tokenise_unit, sources=sources, setup=setup, work=work)
-    results = spread(tokenise, list(enumerate(units)), scheduler=scheduler, workers=workers)
+    num_done, num_groups = 0, sum(unit.num_groups for unit in units)
+    if progress is not None:
+        progress(0, num_groups)
+    results = []
+    for result in spread(tokenise, list(enumerate(units)), scheduler=scheduler, workers=workers):
+        results.append(result)
+        num_done += units[result.number].num_groups
+        if progress is not None:
+            progress(num_done, num_groups)
     return sorted(results, key=attrgetter("number"))
 
 
@@ -224,6 +252,7 @@ def _manifest(
     *,
     curation: CurationFacts,
     refused: dict[str, int],
+    redactions: Mapping[str, int],
     packs: PackFacts,
 ) -> Manifest:
     def total(column: str) -> int:
@@ -238,11 +267,12 @@ def _manifest(
         num_turns=total("num_turns"),
         num_kept_turns=total("num_kept_turns"),
         refused=refused,
+        redactions=dict(sorted(redactions.items())),
         tokenizer=chat.tokenizer_facts(),
         chat_template=chat.template_facts(),
         curation=curation,
         packs=packs,
-        files={path.name: FileFacts.of(path) for path in sorted(folder.iterdir())},
+        files=FileFacts.below(folder),
     )
 
 
@@ -252,8 +282,3 @@ def _write_documents(documents: pa.Table, path: Path) -> None:
     numbered = documents.set_column(0, documents.schema.field("document"), numbers)
     with written_whole(path) as file:
         pq.write_table(numbered, file, compression="zstd")
-
-
-def _write_text(text: str, path: Path) -> None:
-    with written_whole(path) as file:
-        file.write(text.encode())

@@ -6,14 +6,14 @@ import hashlib
 from pathlib import Path
 from typing import Literal, Self, TypeVar
 
-from pydantic import BaseModel, ConfigDict, ValidationError
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from trajectories import InputError
 
 MANIFEST_FILE = "manifest.json"
 DOCUMENTS_FILE = "documents.parquet"
 PACKS_FILE = "packs.parquet"
-TEMPLATE_FILE = "chat_template.jinja"
+TOKENIZER_FOLDER = "tokenizer"
 FORMAT_VERSION = 1
 
 Width = Literal["uint16", "uint32"]
@@ -28,7 +28,10 @@ class _Part(BaseModel):
 
 
 class TokenizerFacts(_Part):
-    """Which tokenizer made the ids. ``sha256`` is that of its serialised form, wherever it was loaded from."""
+    """Which tokenizer made the ids; it lies beside, in ``tokenizer/``, as transformers saves it.
+
+    ``sha256`` is that of its serialised form, wherever it was loaded from.
+    """
 
     name: str
     sha256: str
@@ -38,7 +41,7 @@ class TokenizerFacts(_Part):
 
 
 class TemplateFacts(_Part):
-    """Which chat template laid the conversations out; its text lies beside as ``chat_template.jinja``."""
+    """Which chat template laid the conversations out; its text lies beside, in ``tokenizer/``."""
 
     origin: Literal["file", "tokenizer", "chatml"]
     reason: str
@@ -82,9 +85,16 @@ class FileFacts(_Part):
         with path.open("rb") as file:
             return cls(sha256=hashlib.file_digest(file, "sha256").hexdigest(), num_bytes=file.tell())
 
+    @classmethod
+    def below(cls, folder: Path) -> dict[str, Self]:
+        """The facts of every file below a folder, by its path in there."""
+        files = sorted(path for path in folder.rglob("*") if path.is_file())
+        return {path.relative_to(folder).as_posix(): cls.of(path) for path in files}
+
 
 class Manifest(_Part):
-    """The whole of ``manifest.json``. Counts are of the ``.ds`` file; ``refused`` counts documents by reason."""
+    """The whole of ``manifest.json``. Counts are of the ``.ds`` file; ``refused`` counts documents by reason, and
+    ``redactions`` by kind the secrets and personal data that placeholders stand for."""
 
     format_version: int = FORMAT_VERSION
     name: str
@@ -95,6 +105,7 @@ class Manifest(_Part):
     num_turns: int
     num_kept_turns: int
     refused: dict[str, int]
+    redactions: dict[str, int] = Field(default_factory=dict)
     tokenizer: TokenizerFacts
     chat_template: TemplateFacts
     curation: CurationFacts

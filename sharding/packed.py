@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from sharding.manifest import PACKS_FILE, Overflow
 from sharding.order import permutation
-from sharding.packs import Packs, Slices, cut_to_context, pack_slices, read_packs
+from sharding.packs import Packs, Slices, check_context, cut_to_context, pack_slices, read_packs
 from sharding.shards import TokenShards
 from trajectories import InputError, JsonValue
 
@@ -54,6 +54,7 @@ class PackedDataset:
 
     Raises:
         InputError: a context or rank out of range, or nothing to train on at this context.
+        DamagedFileError: the packs are not those of the documents; or, from a sample, a token id out of range.
     """
 
     def __init__(
@@ -142,11 +143,10 @@ class PackedDataset:
         }
 
     def _load_packs(self) -> Packs:
-        if self.context < 2:
-            raise InputError(f"a context of {self.context} tokens trains nothing", mend="give a context of at least 2")
+        check_context(self.context)
         recorded = self.shards.manifest.packs
         if (self.context, self.overflow) == (recorded.context, recorded.overflow):
-            return read_packs(self.shards.path / PACKS_FILE)
+            return self._recorded_packs()
         packs = pack_slices(cut_to_context(self.shards, self.context, self.overflow).slices, self.context)
         if not len(packs):
             raise InputError(
@@ -154,6 +154,12 @@ class PackedDataset:
                 where=str(self.shards.path),
                 mend="give a longer context or overflow='split'",
             )
+        return packs
+
+    def _recorded_packs(self) -> Packs:
+        packs = read_packs(self.shards.path / PACKS_FILE)
+        if not packs.are_of(self.shards, self.context):
+            raise self.shards.damaged(f"{PACKS_FILE} speaks of tokens that are not there")
         return packs
 
 
@@ -165,6 +171,8 @@ def _assembled(shards: TokenShards, slices: Slices, context: int) -> PackedSampl
     for number, start, length in zip(slices.document, slices.start, slices.length, strict=True):
         document = shards.document(int(number))
         tokens = document.tokens[start : start + length].astype(np.int64)
+        if tokens.max() >= shards.manifest.tokenizer.vocabulary_size:
+            raise shards.damaged(f"document {number} has the token id {tokens.max()}, which its tokenizer has not")
         loss = document.loss[start : start + length].copy()
         loss[0] = False
         here = np.s_[begin : begin + length]

@@ -14,7 +14,8 @@ from numpy.typing import NDArray
 from sharding.manifest import Overflow
 from sharding.schemas import PACKS
 from sharding.shards import MappedDocuments
-from trajectories import MissingExtraError
+from trajectories import InputError, MissingExtraError
+from trajectories.part_files import reading_part
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,6 +57,26 @@ class Packs:
     def num_tokens(self) -> int:
         return int(self.slices.length.sum())
 
+    def are_of(self, documents: MappedDocuments, context: int) -> bool:
+        """Whether every slice lies within its document, and every pack within the context."""
+        slices, lengths = self.slices, documents.lengths()
+        if not ((slices.document >= 0) & (slices.document < len(lengths)) & (slices.start >= 0)).all():
+            return False
+        ends = np.concatenate([[0], np.cumsum(slices.length)])
+        return bool(
+            (slices.length > 0).all()
+            and (slices.start + slices.length <= lengths[slices.document]).all()
+            and (np.diff(ends[self.offsets]) <= context).all()
+        )
+
+
+def check_context(context: int) -> None:
+    """Raises ``InputError`` for a number of tokens that cannot be a pack's."""
+    if context < 2:
+        raise InputError(f"a context of {context} tokens trains nothing", mend="give a context of at least 2")
+    if context > np.iinfo(np.int32).max:
+        raise InputError(f"a context of {context} tokens is beyond what attention can index", mend="give a smaller one")
+
 
 def cut_to_context(documents: MappedDocuments, context: int, overflow: Overflow) -> Cut:
     """Every document as slices of at most ``context`` tokens.
@@ -95,7 +116,8 @@ def pack_slices(slices: Slices, context: int) -> Packs:
         from sharding.packing import best_fit_decreasing
     except ModuleNotFoundError as error:
         raise MissingExtraError("pack", "numba") from error
-    packing = best_fit_decreasing(slices.length, context)
+    # Room beyond all of them together would only cost the memory to keep track of it.
+    packing = best_fit_decreasing(slices.length, max(1, min(context, int(slices.length.sum()))))
     return Packs(slices.take(packing.items), packing.offsets)
 
 
@@ -110,8 +132,9 @@ def write_packs(packs: Packs, file: BinaryIO) -> None:
 
 
 def read_packs(path: Path) -> Packs:
-    """Read the pack index that :func:`write_packs` wrote."""
-    lists = pq.read_table(path, columns=["slices"]).column("slices").combine_chunks()
+    """Read the pack index that :func:`write_packs` wrote. Raises ``DamagedFileError`` where it is none."""
+    with reading_part(path, mend="copy the shards again, or pack again"):
+        lists = pq.read_table(path, columns=["slices"]).column("slices").combine_chunks()
     slices = lists.flatten()
     document, start, length = (slices.field(name).to_numpy() for name in ("document", "start", "length"))
     return Packs(Slices(document, start, length), np.asarray(lists.offsets, np.int64))

@@ -12,9 +12,9 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from sharding.manifest import FileFacts, Manifest, Width
+from sharding.manifest import TOKENIZER_FOLDER, FileFacts, Manifest, Width
 from sharding.writer import shard_files
-from trajectories import InputError
+from trajectories import DamagedFileError
 
 Tokens = NDArray[np.uint16] | NDArray[np.uint32]
 
@@ -27,7 +27,7 @@ class Document(NamedTuple):
 
 
 class MappedDocuments:
-    """The three files of a shard, memory-mapped: opening costs the same whatever their size."""
+    """The three files of a shard, memory-mapped."""
 
     def __init__(self, data_file: Path, width: Width) -> None:
         tokens, index, loss = shard_files(data_file)
@@ -68,43 +68,62 @@ class TokenShards(MappedDocuments):
         verify: also read every file and compare its checksum.
 
     Raises:
-        InputError: no shards there, files whose sizes disagree, or a wrong checksum.
+        InputError: no shards there, or a manifest that cannot be read.
+        DamagedFileError: files that do not belong together, or a wrong checksum.
     """
 
     def __init__(self, path: str | Path, *, verify: bool = False) -> None:
         self.path = Path(path)
         self.manifest = Manifest.read(self.path)
-        self._check_files(sums=verify)
+        self._check_sizes()
         super().__init__(self.data_file, self.manifest.dtype)
         self._check_index()
+        if verify:
+            self.verify()
 
     @property
     def data_file(self) -> Path:
         """The ``.ds`` file; its two companions lie beside it."""
         return self.path / f"{self.manifest.name}.ds"
 
+    @property
+    def tokenizer_folder(self) -> Path:
+        """The tokenizer that made the ids, with the chat template: what ``AutoTokenizer.from_pretrained`` takes."""
+        return self.path / TOKENIZER_FOLDER
+
+    @property
+    def num_bytes(self) -> int:
+        """The size of all files together."""
+        return sum(facts.num_bytes for facts in self.manifest.files.values())
+
+    def verify(self) -> None:
+        """Read every file and compare its checksum with the manifest's. Raises ``DamagedFileError``."""
+        for name, facts in self.manifest.files.items():
+            if FileFacts.of(self.path / name) != facts:
+                raise self.damaged(f"{name} does not have the checksum its manifest gives")
+
+    def damaged(self, what: str) -> DamagedFileError:
+        return DamagedFileError(what, where=str(self.path), mend="copy the shards again, or pack again")
+
     def __reduce__(self) -> tuple[type[TokenShards], tuple[Path]]:
         """Another process maps the files itself instead of receiving their bytes."""
         return type(self), (self.path,)
 
-    def _check_files(self, *, sums: bool) -> None:
+    def _check_sizes(self) -> None:
         for name, facts in self.manifest.files.items():
             path = self.path / name
             if not path.is_file():
-                raise self._damaged(f"{name} is missing")
+                raise self.damaged(f"{name} is missing")
             if path.stat().st_size != facts.num_bytes:
-                raise self._damaged(f"{name} has {path.stat().st_size} bytes, its manifest says {facts.num_bytes}")
-            if sums and FileFacts.of(path) != facts:
-                raise self._damaged(f"{name} does not have the checksum its manifest gives")
+                raise self.damaged(f"{name} has {path.stat().st_size} bytes, its manifest says {facts.num_bytes}")
 
     def _check_index(self) -> None:
         counted = (self.num_documents, self.num_tokens, len(self.loss), int(self.ends[-1]))
         manifest = self.manifest
         if counted != (manifest.num_documents, manifest.num_tokens, manifest.num_tokens, manifest.num_tokens):
-            raise self._damaged(
+            raise self.damaged(
                 f"{self.num_tokens} tokens, {len(self.loss)} loss bytes and "
                 f"{self.num_documents} documents ending at {int(self.ends[-1])} do not belong together"
             )
-
-    def _damaged(self, what: str) -> InputError:
-        return InputError(what, where=str(self.path), mend="copy the shards again, or pack again")
+        if not (np.diff(self.ends, prepend=np.uint64(0)).view(np.int64) > 0).all():
+            raise self.damaged("the documents' ends do not ascend")

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import lru_cache
 from itertools import groupby
@@ -16,11 +18,13 @@ import pyarrow.parquet as pq
 from sharding.chat_format import ChatFormat
 from sharding.conversation import ContextText, TurnText, conversation
 from sharding.manifest import Width
+from sharding.redaction import redacted
 from sharding.schemas import DOCUMENTS
 from sharding.tokenise import ConversationTokenizer
 from sharding.writer import ShardWriter
 from trajectories import InputError
 from trajectories.files import storage_errors
+from trajectories.part_files import reading_part
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,6 +54,10 @@ class Unit:
     last_id: str
     num_bytes: int
 
+    @property
+    def num_groups(self) -> int:
+        return self.end - self.first
+
 
 @dataclass(frozen=True, slots=True)
 class Sources:
@@ -68,14 +76,18 @@ class Sources:
         return self.sidecar / part.path
 
     def num_trajectories(self, part: SourcePart) -> int:
-        return int(pq.read_metadata(self.trajectories(part)).num_rows)
+        path = self.trajectories(part)
+        with reading_part(path):
+            return int(pq.read_metadata(path).num_rows)
 
     def units(self, part: SourcePart) -> Iterator[Unit]:
         """The units of a part, in order: as few row groups each as hold whole trajectories.
 
         A part is sorted by trajectory, so one that goes on in the next row group shows in the groups' statistics.
         """
-        metadata = pq.read_metadata(self.turns(part))
+        path = self.turns(part)
+        with reading_part(path):
+            metadata = pq.read_metadata(path)
         ids = metadata.schema.names.index("trajectory_id")
         groups = [metadata.row_group(number) for number in range(metadata.num_row_groups)]
         spans = [group.column(ids).statistics for group in groups]
@@ -97,6 +109,7 @@ class TokeniserSetup:
     form: ChatFormat
     control: tuple[tuple[str, int], ...]
     width: Width
+    keep_secrets: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,6 +120,8 @@ class UnitResult:
     documents: pa.Table
     refused: int
     """Trajectories without a kept turn."""
+    redactions: Counter[str]
+    """Secrets and personal data that placeholders stand for, by kind."""
 
 
 def unit_file(folder: Path, number: int) -> Path:
@@ -121,6 +136,7 @@ def tokenise_unit(task: tuple[int, Unit], *, sources: Sources, setup: TokeniserS
     contexts = _contexts(sources, unit)
     rows: list[dict[str, str | int]] = []
     refused = 0
+    redactions: Counter[str] = Counter()
     shard = unit_file(work, number)
     with storage_errors(shard), ShardWriter(shard, setup.width) as writer:
         for trajectory_id, turns in _trajectories(sources, unit):
@@ -128,7 +144,11 @@ def tokenise_unit(task: tuple[int, Unit], *, sources: Sources, setup: TokeniserS
             if not num_kept:
                 refused += 1
                 continue
-            document = tokenizer.encode(conversation(contexts[trajectory_id], turns))
+            context = contexts[trajectory_id]
+            if not setup.keep_secrets:
+                context, turns, counts = redacted(context, turns)
+                redactions.update(counts)
+            document = tokenizer.encode(conversation(context, turns))
             writer.append(document)
             rows.append(
                 {
@@ -142,7 +162,7 @@ def tokenise_unit(task: tuple[int, Unit], *, sources: Sources, setup: TokeniserS
                     "num_loss_tokens": int(document.loss.sum()),
                 }
             )
-    return UnitResult(number, pa.Table.from_pylist(rows, schema=DOCUMENTS), refused)
+    return UnitResult(number, pa.Table.from_pylist(rows, schema=DOCUMENTS), refused, redactions)
 
 
 @lru_cache(maxsize=1)
@@ -155,7 +175,8 @@ def _contexts(sources: Sources, unit: Unit) -> dict[str, ContextText]:
     names = [name for name in ContextText._fields if name != "domain"]
     in_unit = (pc.field("trajectory_id") >= unit.first_id) & (pc.field("trajectory_id") <= unit.last_id)
     path = sources.trajectories(unit.part)
-    rows = pq.read_table(path, columns=["trajectory_id", *names], filters=in_unit, partitioning=None)
+    with reading_part(path):
+        rows = pq.read_table(path, columns=["trajectory_id", *names], filters=in_unit, partitioning=None)
     columns = (_texts(rows[name]) for name in ("trajectory_id", *names))
     return {
         trajectory_id: ContextText(unit.part.domain, *parts) for trajectory_id, *parts in zip(*columns, strict=True)
@@ -171,16 +192,36 @@ def _trajectories(sources: Sources, unit: Unit) -> Iterator[tuple[str, list[Turn
 def _turns(sources: Sources, unit: Unit) -> Iterator[tuple[str, TurnText]]:
     """The unit's turns beside what the sidecar says of them: it mirrors the turns row for row."""
     sidecar = sources.judgements(unit.part)
-    with pq.ParquetFile(sources.turns(unit.part)) as turns, pq.ParquetFile(sidecar) as judgements:
-        if judgements.num_row_groups != turns.num_row_groups:
+    with _part(sources.turns(unit.part)) as turns, _part(sidecar) as judgements:
+        if judgements.file.num_row_groups != turns.file.num_row_groups:
             raise _stale(sidecar)
         for group in range(unit.first, unit.end):
-            rows = turns.read_row_group(group, columns=["trajectory_id", "turn", "action", "observation"])
-            judged = judgements.read_row_group(group, columns=["trajectory_id", "turn", "kept"])
+            rows = turns.read_row_group(group, ["trajectory_id", "turn", "action", "observation"])
+            judged = judgements.read_row_group(group, ["trajectory_id", "turn", "kept"])
             if not rows.select(["trajectory_id", "turn"]).equals(judged.select(["trajectory_id", "turn"])):
                 raise _stale(sidecar)
             texts = map(TurnText, _texts(rows["action"]), _texts(rows["observation"]), judged["kept"].to_pylist())
             yield from zip(rows["trajectory_id"].to_pylist(), texts, strict=True)
+
+
+@dataclass(frozen=True, slots=True)
+class _Part:
+    """An open Parquet file that names itself where it is damaged."""
+
+    path: Path
+    file: pq.ParquetFile
+
+    def read_row_group(self, group: int, columns: list[str]) -> pa.Table:
+        with reading_part(self.path):
+            return self.file.read_row_group(group, columns=columns)
+
+
+@contextmanager
+def _part(path: Path) -> Iterator[_Part]:
+    with reading_part(path):
+        file = pq.ParquetFile(path)
+    with file:
+        yield _Part(path, file)
 
 
 def _texts(column: pa.ChunkedArray) -> list[str]:

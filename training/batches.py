@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 import torch
 
-from sharding import PackedDataset
+from sharding import NO_LABEL, PackedDataset
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,7 +35,7 @@ def next_batch(dataset: PackedDataset, num_packs: int) -> Batch:
     """Take the next ``num_packs`` packs of the endless, seeded order. Labels come unshifted; here they are shifted."""
     packs = [next(dataset) for _ in range(num_packs)]
     labels = torch.from_numpy(np.stack([pack.labels for pack in packs]).astype(np.int64))
-    supervised = labels[:, 1:] != -100
+    supervised = labels[:, 1:] != NO_LABEL
     return Batch(
         input_ids=torch.from_numpy(np.stack([pack.input_ids for pack in packs]).astype(np.int64)),
         position_ids=torch.from_numpy(np.stack([pack.position_ids for pack in packs]).astype(np.int64)),

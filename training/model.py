@@ -6,7 +6,9 @@ from pathlib import Path
 from typing import cast
 
 import torch
+from safetensors import SafetensorError
 from transformers import AutoConfig, AutoModelForCausalLM, PreTrainedConfig, PreTrainedModel, Qwen3Config
+from transformers.utils.logging import disable_progress_bar
 
 from trajectories import InputError
 
@@ -24,6 +26,7 @@ def build_model(name: str, *, vocabulary_size: int, seed: int) -> PreTrainedMode
     Raises:
         InputError: there is no such model, its vocabulary is too small, or it leaks between packed documents.
     """
+    disable_progress_bar()
     torch.manual_seed(seed)
     model = _from_name(name, vocabulary_size)
     num_rows = _num_embeddings(model)
@@ -44,8 +47,8 @@ def _from_name(name: str, vocabulary_size: int) -> PreTrainedModel:
         if name.endswith(".json"):
             return _from_config(AutoConfig.from_pretrained(Path(name)))
         return AutoModelForCausalLM.from_pretrained(name, dtype=torch.float32, attn_implementation="sdpa")
-    except (OSError, ValueError) as error:
-        first_line = str(error).strip().splitlines()[0]
+    except (OSError, ValueError, SafetensorError) as error:
+        first_line = str(error).strip().partition("\n")[0]
         raise InputError(
             f"no model can be built: {first_line}",
             where=name,

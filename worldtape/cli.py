@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-import os
 import sys
 import traceback
-from typing import Annotated
+from typing import Annotated, NoReturn
 
+import polars as pl
+import pyarrow as pa
 import typer
 
-from trajectories import WorldtapeError
+from trajectories import DamagedFileError, WorldtapeError
 from worldtape import version
-from worldtape.console import note, show_text
-from worldtape.verbs import collect, curate, doctor, gc, images, inspect, pack, train
+from worldtape.console import note, prepare_streams, show_text
+from worldtape.verbs import collect, curate, doctor, export, gc, images, import_, inspect, pack, train
 
 app = typer.Typer(
     name="worldtape",
@@ -23,31 +24,46 @@ app = typer.Typer(
     rich_markup_mode=None,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
-for verb in (doctor, collect, curate, pack, train, inspect, gc):
+for verb in (doctor, collect, import_, curate, pack, train, export, inspect, gc):
     app.command(verb.NAME)(verb.run)
 app.add_typer(images.app, name="images")
 
 
-@app.callback()
-def _options(
-    debug: Annotated[bool, typer.Option("--debug", help="Show the traceback of an error.")] = False,  # noqa: ARG001 (main reads it)
-    show_version: Annotated[bool, typer.Option("--version", help="Show the version and leave.")] = False,
-) -> None:
-    if show_version:
+def _show_version(wanted: bool) -> None:
+    if wanted:
         show_text(version())
         raise typer.Exit
 
 
+@app.callback()
+def _options(
+    debug: Annotated[bool, typer.Option("--debug", help="Show the traceback of an error.")] = False,
+    show_version: Annotated[
+        bool, typer.Option("--version", callback=_show_version, is_eager=True, help="Show the version and leave.")
+    ] = False,
+) -> None:
+    """Both act elsewhere: ``main`` looks for --debug, and --version has left before a missing verb is noticed."""
+
+
 def main() -> None:
     """Run the command line. Exit codes: 0 done, 1 it failed, 2 the input or the usage is wrong."""
+    prepare_streams()
     try:
         app()
-    except BrokenPipeError:
-        # Whoever read our output has seen enough (``worldtape inspect … | head``).
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        sys.exit(0)
     except (WorldtapeError, OSError) as error:
-        if "--debug" in sys.argv:
-            traceback.print_exc()
+        _leave(error)
+    except (pl.exceptions.ComputeError, pa.ArrowInvalid) as error:
+        # Readers of Parquet meet damage long after a file was opened, in whatever query comes to it.
+        damage = str(error).partition("\n")[0]
+        _leave(DamagedFileError(f"the data set cannot be read: {damage}", mend="copy it again from its source"))
+
+
+def _leave(error: WorldtapeError | OSError) -> NoReturn:
+    if "--debug" in sys.argv:
+        traceback.print_exc()
+    if isinstance(error, WorldtapeError):
         note(f"worldtape: {error}")
-        sys.exit(error.exit_code if isinstance(error, WorldtapeError) else 1)
+        sys.exit(error.exit_code)
+    place = f" ({error.filename})" if error.filename else ""
+    note(f"worldtape: {error.strerror or error}{place}")
+    sys.exit(1)

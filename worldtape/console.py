@@ -3,13 +3,18 @@
 from __future__ import annotations
 
 import json
+import math
+import os
+import re
 import sys
 import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from typing import Protocol
+from io import TextIOWrapper
+from typing import NoReturn, Protocol, TextIO
 
+import typer
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, ProgressColumn, Task, TextColumn, TimeRemainingColumn
 from rich.table import Table
@@ -19,6 +24,8 @@ from trajectories import JsonValue
 
 _PLAIN_LINE_EVERY_S = 5.0
 _PLAIN_WIDTH = 200
+_CONTROL = re.compile("[\\x00-\\x08\\x0b-\\x1f\\x7f-\\x9f\\u061c\\u200e\\u200f\\u202a-\\u202e\\u2066-\\u2069]")
+"""What a terminal obeys instead of showing it: control characters, and those that turn the direction of writing."""
 
 
 class Report(Protocol):
@@ -28,12 +35,24 @@ class Report(Protocol):
 
 
 @contextmanager
-def progress(verb: str, unit: str) -> Iterator[Report]:
-    """A live bar in a terminal; elsewhere a plain line every five seconds and one at the end."""
-    if sys.stderr.isatty():
-        with _live_bar(verb, unit) as report:
-            yield report
-        return
+def progress(verb: str, unit: str, headings: Sequence[str] = ()) -> Iterator[Report]:
+    """A live bar in a terminal; elsewhere a plain line every five seconds and one at the end.
+
+    ``headings`` come before the first report: work that is refused beforehand is never announced.
+    """
+    with _live_bar(verb, unit) if sys.stderr.isatty() else _plain_lines(verb, unit) as bar:
+        waiting = list(headings)
+
+        def report(done: int, total: int | None, detail: str = "") -> None:
+            while waiting:
+                note(f"{verb}: {waiting.pop(0)}")
+            bar(done, total, detail)
+
+        yield report
+
+
+@contextmanager
+def _plain_lines(verb: str, unit: str) -> Iterator[Report]:
     lines = _PlainLines(verb, unit)
     yield lines
     lines.finish()
@@ -61,61 +80,126 @@ class _Rate(ProgressColumn):
 class _PlainLines:
     verb: str
     unit: str
-    started: float = field(default_factory=time.monotonic)
-    printed: float = field(default_factory=time.monotonic)
+    printed: float = field(default_factory=lambda: time.monotonic())
+    first: tuple[int, float] | None = None
+    """What was done by when, at the first report: a resumed job does not begin at 0."""
     last: tuple[int, int | None, str] | None = None
+    shown: tuple[int, int | None, str] | None = None
 
     def __call__(self, done: int, total: int | None, detail: str = "") -> None:
+        self.first = self.first or (done, time.monotonic())
         self.last = (done, total, detail)
         if time.monotonic() - self.printed >= _PLAIN_LINE_EVERY_S:
             self._print(done, total, detail)
 
     def finish(self) -> None:
-        if self.last is not None:
+        if self.last is not None and self.last != self.shown:
             self._print(*self.last)
 
     def _print(self, done: int, total: int | None, detail: str) -> None:
-        self.printed = time.monotonic()
-        seconds = self.printed - self.started
-        rate = done / seconds if seconds > 0 else 0.0
-        of = f"/{total}" if total is not None else ""
-        left = f", {(total - done) / rate:.0f} s left" if total is not None and rate and done < total else ""
-        note(f"{self.verb}: {done}{of} {self.unit}, {rate:.1f}/s{left}{', ' if detail else ''}{detail}")
+        assert self.first is not None
+        self.printed, self.shown = time.monotonic(), (done, total, detail)
+        done_before, began = self.first
+        words = [f"{done}{'' if total is None else f'/{total}'} {self.unit}"]
+        if done > done_before and self.printed > began:
+            rate = (done - done_before) / (self.printed - began)
+            words.append(f"{rate:.1f}/s")
+            words += [f"{(total - done) / rate:.0f} s left"] if total is not None and done < total else []
+        note(f"{self.verb}: {', '.join([*words, detail] if detail else words)}")
+
+
+def prepare_streams() -> None:
+    """Have stdout and stderr take whatever is written: where they are closed, and where they are not Unicode's."""
+    sys.stdout = sys.stdout or _nowhere()  # None where the caller has closed it
+    sys.stderr = sys.stderr or _nowhere()
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, TextIOWrapper):
+            stream.reconfigure(errors="backslashreplace")
+
+
+def _nowhere() -> TextIO:
+    return open(os.devnull, "w", encoding="utf-8")  # noqa: PTH123  # it stays open as long as the program
+
+
+def plural(count: int, noun: str) -> str:
+    """``1 task``, ``2 tasks``."""
+    return f"{count:,} {noun}{'' if count == 1 else 's'}"
 
 
 def note(line: str) -> None:
     """One line for the person, on stderr, so that stdout stays what was asked for."""
-    print(line, file=sys.stderr, flush=True)  # noqa: T201
+    print(harmless(line), file=sys.stderr, flush=True)  # noqa: T201
 
 
-def show_json(value: JsonValue) -> None:
-    """The machine's form of a report: one JSON document on stdout."""
-    print(json.dumps(value, ensure_ascii=False, indent=2))  # noqa: T201
+def harmless(text: str) -> str:
+    """A text with what a terminal would obey shown as ``\\x1b``: recorded texts and names may be hostile."""
+    return _CONTROL.sub(lambda found: ascii(found[0])[1:-1], text)
+
+
+@contextmanager
+def _for_a_reader() -> Iterator[None]:
+    """Output to stdout; leaves quietly where the reader has seen enough (``worldtape inspect … | head``)."""
+    try:
+        yield
+        sys.stdout.flush()
+    except BrokenPipeError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        raise typer.Exit(0) from None
+
+
+class _Stdout(Console):
+    def on_broken_pipe(self) -> NoReturn:
+        """Leave it to ``_for_a_reader``; rich itself would exit with 1."""
+        raise BrokenPipeError
+
+
+def show_json(value: object) -> None:
+    """The machine's form of a report: one JSON document on stdout. What JSON cannot say becomes text."""
+    text = json.dumps(_plain(value), ensure_ascii=False, allow_nan=False, indent=2)
+    with _for_a_reader():
+        print(text)  # noqa: T201
+
+
+def _plain(value: object) -> JsonValue:
+    """JSON's own types: instants in ISO form, ``Infinity`` and ``NaN`` as strings."""
+    if isinstance(value, Mapping):
+        return {str(key): _plain(item) for key, item in value.items()}
+    if isinstance(value, list | tuple):
+        return [_plain(item) for item in value]
+    if isinstance(value, float) and not math.isfinite(value):
+        return json.dumps(value)
+    return value if isinstance(value, str | int | float | bool | None) else str(value)
 
 
 def show_text(text: str) -> None:
-    print(text)  # noqa: T201
+    """A text for a person, as it is but for control characters."""
+    with _for_a_reader():
+        print(harmless(text))  # noqa: T201
 
 
 def show_facts(title: str, facts: Mapping[str, object]) -> None:
     """Names and values, one a line."""
     table = Table(title=title, title_justify="left", show_header=False, box=None)
     for name, value in facts.items():
-        table.add_row(name, Text(str(value)))
-    Console(soft_wrap=True).print(table)
+        table.add_row(name, Text(harmless(str(value))))
+    with _for_a_reader():
+        _Stdout(soft_wrap=True).print(table)
 
 
 def show_table(title: str, columns: Sequence[str], rows: Iterable[Sequence[object]]) -> None:
     """Rows under column names; whole numbers with separators, numbers to the right."""
     cells = [list(row) for row in rows]
-    table = Table(title=title, title_justify="left", box=None, pad_edge=False)
+    table = Table(box=None, pad_edge=False)
     for index, column in enumerate(columns):
         numeric = bool(cells) and all(isinstance(row[index], int | float) for row in cells)
         table.add_column(column, justify="right" if numeric else "left", overflow="fold")
     for row in cells:
         table.add_row(*(Text(_shown(value)) for value in row))
     # A file or a pipe has no width to fit into.
-    Console(width=None if sys.stdout.isatty() else _PLAIN_WIDTH).print(table)
+    with _for_a_reader():
+        console = _Stdout(width=None if sys.stdout.isatty() else _PLAIN_WIDTH)
+        console.print(Text(title, style="italic"))
+        console.print(table)
 
 
 def _shown(value: object) -> str:
@@ -123,4 +207,4 @@ def _shown(value: object) -> str:
         return "yes" if value else "no"
     if isinstance(value, int):
         return f"{value:,}"
-    return f"{value:.4g}" if isinstance(value, float) else str(value)
+    return f"{value:.4g}" if isinstance(value, float) else harmless(str(value))

@@ -10,7 +10,10 @@ from trajectories import MissingExtraError
 
 @contextmanager
 def extra(name: str) -> Iterator[None]:
-    """Imports inside that fail because a dependency is not installed say which extra brings it."""
+    """Imports inside (or in a function that this decorates) that fail for want of a dependency name the extra.
+
+    Heavy dependencies are imported where they are needed, so it surrounds the work, not just the first imports.
+    """
     try:
         yield
     except ModuleNotFoundError as error:

@@ -16,6 +16,7 @@ from tokenizers import AddedToken, Tokenizer, decoders, models, pre_tokenizers, 
 from transformers import PreTrainedTokenizerFast
 
 from curation import curate
+from curation.filters.settings import Filters
 from curation.profile import CurationProfile, KeepRatios
 from sandboxes.images import cache_folder
 from sharding.manifest import CurationFacts, FileFacts, Manifest, PackFacts, TemplateFacts, TokenizerFacts
@@ -155,11 +156,13 @@ def recorded(tmp_path: Path) -> Dataset:
 def curated(recorded: Dataset) -> Dataset:
     """``recorded``, every turn of which is kept."""
     keep_all = KeepRatios(**dict.fromkeys(KeepRatios.model_fields, 1.0))
-    curate(recorded, profile=CurationProfile(keep_ratios=keep_all))
+    curate(recorded, profile=CurationProfile(keep_ratios=keep_all, filters=Filters.none()))
     return recorded
 
 
-def write_shards(folder: Path, losses: Sequence[Sequence[bool]], *, context: int) -> TokenShards:
+def write_shards(
+    folder: Path, losses: Sequence[Sequence[bool]], *, context: int, vocabulary_size: int = 2**16
+) -> TokenShards:
     """Shards of documents with these loss masks; token ``i`` of document ``d`` is ``100 d + i``."""
     data_file = folder / "small.ds"
     with ShardWriter(data_file, "uint16") as writer:
@@ -170,6 +173,8 @@ def write_shards(folder: Path, losses: Sequence[Sequence[bool]], *, context: int
     packs = pack_slices(cut.slices, context)
     with (folder / "packs.parquet").open("wb") as file:
         write_packs(packs, file)
+    (folder / "tokenizer").mkdir()
+    (folder / "tokenizer" / "tokenizer.json").write_text("a stand-in")
     manifest = Manifest(
         name="small",
         dtype="uint16",
@@ -179,7 +184,7 @@ def write_shards(folder: Path, losses: Sequence[Sequence[bool]], *, context: int
         num_turns=len(losses),
         num_kept_turns=len(losses),
         refused={},
-        tokenizer=TokenizerFacts(name="none", sha256="", vocabulary_size=2**16, pad_token_id=PAD),
+        tokenizer=TokenizerFacts(name="none", sha256="", vocabulary_size=vocabulary_size, pad_token_id=PAD),
         chat_template=TemplateFacts(origin="file", reason="none", sha256="", stop_token="", stop_token_id=PAD),
         curation=CurationFacts(name="none", fingerprint=""),
         packs=PackFacts(
@@ -192,7 +197,7 @@ def write_shards(folder: Path, losses: Sequence[Sequence[bool]], *, context: int
             num_dropped_documents=0,
             num_dropped_tokens=cut.num_dropped_tokens,
         ),
-        files={path.name: FileFacts.of(path) for path in folder.iterdir()},
+        files=FileFacts.below(folder),
     )
     (folder / "manifest.json").write_text(manifest.to_json())
     return TokenShards(folder)

@@ -77,6 +77,8 @@ def test_an_unfit_template_file_is_refused_with_its_reason(tokenizer: PreTrained
         (REFUSES_SYSTEM, "no system"),
         (NO_STOP_TOKEN, "no stop token"),
         ("{% for m in %}", "fails on"),
+        ("{% for i in range(999999999) %}x{% endfor %}", "fails on"),
+        ("{{ 1 / 0 }}", "fails on"),
         ("nothing at all", "changes the contents"),
     ],
 )

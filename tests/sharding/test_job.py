@@ -5,21 +5,29 @@ import shutil
 import signal
 import subprocess
 import sys
+from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
 import polars as pl
 import pytest
 
-from curation import curate
+from curation import curate, open_sidecar
+from curation.filters.settings import Filters
 from curation.profile import CurationProfile, KeepRatios
 from sharding import PackedDataset, TokenShards, pack
 from sharding.chat import load_tokenizer
-from trajectories import Dataset, InputError, StorageError
+from trajectories import DamagedFileError, Dataset, InputError, StorageError
+
+
+def flip_a_byte(path: Path) -> None:
+    content = bytearray(path.read_bytes())
+    content[100] ^= 0xFF
+    path.write_bytes(content)
 
 
 def files_of(folder: Path) -> dict[str, bytes]:
-    return {path.name: path.read_bytes() for path in folder.iterdir()}
+    return {path.relative_to(folder).as_posix(): path.read_bytes() for path in folder.rglob("*") if path.is_file()}
 
 
 def test_every_trajectory_becomes_a_document_in_the_order_of_the_data_set(
@@ -62,7 +70,7 @@ def test_trajectories_without_a_trainable_token_are_refused_and_counted(
     recorded: Dataset, tiny_tokenizer: Path
 ) -> None:
     keep_silence_only = KeepRatios(**dict.fromkeys(KeepRatios.model_fields, 0.0) | {"other": 1.0})
-    curate(recorded, profile=CurationProfile(keep_ratios=keep_silence_only))
+    curate(recorded, profile=CurationProfile(keep_ratios=keep_silence_only, filters=Filters.none()))
     summary = pack(recorded, tokenizer=str(tiny_tokenizer), context=4096)
     assert summary.manifest.refused == {"no kept turn": 10, "no turn": 1}
     document = TokenShards(summary.path).document(0)
@@ -98,11 +106,22 @@ def test_what_stands_is_replaced_only_where_that_is_asked_for(curated: Dataset, 
     assert [path.name for path in first.path.parent.iterdir()] == ["default"]
 
 
-def test_the_template_lies_beside_the_shards(curated: Dataset, tiny_tokenizer: Path) -> None:
-    summary = pack(curated, tokenizer=str(tiny_tokenizer), context=256)
-    template = (summary.path / "chat_template.jinja").read_text()
-    assert template == load_tokenizer(str(tiny_tokenizer)).chat_template
-    assert summary.manifest.chat_template.origin == "tokenizer"
+def test_the_tokenizer_lies_beside_the_shards_with_the_template_they_were_laid_out_by(
+    curated: Dataset, tiny_tokenizer: Path, tmp_path: Path
+) -> None:
+    """What lies there is all that another trainer or a server needs, wherever the shards are taken."""
+    template = tmp_path / "mine.jinja"
+    template.write_text("{% for m in messages %}<|im_start|>{{ m.role }}: {{ m.content }}<|im_end|>{% endfor %}")
+    summary = pack(curated, tokenizer=str(tiny_tokenizer), context=256, chat_template=template)
+    shards = TokenShards(shutil.move(summary.path, tmp_path / "elsewhere"), verify=True)
+    assert summary.manifest.chat_template.origin == "file"
+    ours, given = load_tokenizer(str(shards.tokenizer_folder)), load_tokenizer(str(tiny_tokenizer))
+    assert ours.get_vocab() == given.get_vocab()
+    assert ours.chat_template == template.read_text()
+    spoken = ours.apply_chat_template([{"role": "user", "content": "ls"}], tokenize=False)
+    assert spoken == "<|im_start|>user: ls<|im_end|>"
+    assert {f"tokenizer/{path.name}" for path in shards.tokenizer_folder.iterdir()} < set(shards.manifest.files)
+    assert str(tiny_tokenizer) not in "".join(path.read_text() for path in shards.tokenizer_folder.iterdir())
 
 
 def test_documents_longer_than_the_context_are_split_or_dropped_and_counted(
@@ -140,8 +159,9 @@ def test_turns_recorded_after_the_curation_are_refused(curated: Dataset, tiny_to
     ("options", "complaint"),
     [
         ({"context": 1}, "a context of 1 tokens trains nothing"),
+        ({"context": 99999999999}, "a context of 99999999999 tokens is beyond"),
         ({"context": 2, "overflow": "drop"}, "nothing to train on fits a context of 2 tokens"),
-        ({"name": "../elsewhere"}, "not a name for shards"),
+        ({"name": "../elsewhere"}, "cannot be a name for shards"),
         ({"curation": "other"}, "curation 'other' does not cover 2 of 2 turns parts"),
     ],
 )
@@ -152,6 +172,38 @@ def test_options_that_will_not_do_are_refused_and_leave_nothing(
         pack(curated, **{"tokenizer": str(tiny_tokenizer), "context": 64} | options)
     shards = curated.folder / "shards"
     assert not shards.exists() or list(shards.iterdir()) == []
+
+
+def test_a_context_longer_than_all_documents_takes_no_memory_for_it(curated: Dataset, tiny_tokenizer: Path) -> None:
+    packs = pack(curated, tokenizer=str(tiny_tokenizer), context=2**31 - 1).manifest.packs
+    assert (packs.num_packs, packs.context) == (1, 2**31 - 1)
+
+
+@pytest.mark.parametrize("damage", [Path.unlink, lambda path: path.write_bytes(b""), flip_a_byte])
+def test_a_damaged_curation_is_refused_until_it_is_made_again(
+    curated: Dataset, tiny_tokenizer: Path, damage: Callable[[Path], object]
+) -> None:
+    sidecar = open_sidecar(curated)
+    manifest = sidecar.manifest()
+    assert manifest is not None
+    path = sidecar.folder / sidecar.parts()[0]
+    damage(path)
+    with pytest.raises(DamagedFileError, match=f"not what was written .*{path.name}.*worldtape curate"):
+        pack(curated, tokenizer=str(tiny_tokenizer), context=64)
+    assert not (curated.folder / "shards").exists()
+    curate(curated, profile=manifest.profile)
+    pack(curated, tokenizer=str(tiny_tokenizer), context=64)
+
+
+@pytest.mark.parametrize("table", ["turns", "trajectories"])
+def test_a_damaged_part_of_the_data_set_is_named_and_leaves_no_shards(
+    curated: Dataset, tiny_tokenizer: Path, table: str
+) -> None:
+    path = next((curated.folder / table).rglob("*.parquet"))
+    path.write_bytes(b"PAR1" + bytes(400) + path.read_bytes()[404:])
+    with pytest.raises(DamagedFileError, match=f"cannot be read .*{path.name}"):
+        pack(curated, tokenizer=str(tiny_tokenizer), context=64)
+    assert list((curated.folder / "shards").iterdir()) == []
 
 
 def test_a_tokenizer_without_a_chat_template_is_refused(curated: Dataset, tokenizer_without_template: Path) -> None:
@@ -201,7 +253,10 @@ def test_importing_sharding_loads_nothing_heavy() -> None:
     assert subprocess.check_output([sys.executable, "-c", code], text=True) == "set()\n"
 
 
-@pytest.mark.parametrize("module", ["packed", "units"])
-def test_readers_and_workers_load_neither_torch_nor_transformers_nor_numba(module: str) -> None:
-    code = f"import sys, sharding.{module}; print({{'torch', 'transformers', 'numba'}} & set(sys.modules))"
+@pytest.mark.parametrize(
+    ("module", "heavy"), [("packed", {"torch", "transformers", "numba"}), ("units", {"torch", "transformers"})]
+)
+def test_readers_and_workers_load_no_more_than_they_need(module: str, heavy: set[str]) -> None:
+    """Workers look for secrets with a compiled kernel, and readers do without."""
+    code = f"import sys, sharding.{module}; print({heavy!r} & set(sys.modules))"
     assert subprocess.check_output([sys.executable, "-c", code], text=True) == "set()\n"

@@ -12,7 +12,8 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from sharding import NO_LABEL, PackedDataset, PackedSample, TokenShards
-from trajectories import InputError
+from sharding.packs import Packs, Slices, write_packs
+from trajectories import DamagedFileError, InputError
 
 PAD = 9999
 LOSSES = st.lists(st.lists(st.booleans(), min_size=1, max_size=30), min_size=1, max_size=20)
@@ -148,6 +149,7 @@ def test_repacking_to_the_recorded_context_gives_the_recorded_packs(
     ("options", "complaint"),
     [
         ({"context": 1}, "a context of 1 tokens trains nothing"),
+        ({"context": 2**31}, "a context of 2147483648 tokens is beyond"),
         ({"rank": 2, "world_size": 2}, "rank 2 of 2 does not exist"),
         ({"context": 4, "overflow": "drop"}, "no document fits a context of 4 tokens"),
     ],
@@ -155,3 +157,30 @@ def test_repacking_to_the_recorded_context_gives_the_recorded_packs(
 def test_what_cannot_be_served_is_refused(shards: TokenShards, options: dict[str, object], complaint: str) -> None:
     with pytest.raises(InputError, match=complaint):
         PackedDataset(shards, **options)
+
+
+def test_a_token_id_out_of_range_is_one_clear_line(shards_of: Callable[..., TokenShards], tmp_path: Path) -> None:
+    shards = shards_of(tmp_path, [[False, True], [False, True]], context=4, vocabulary_size=100)
+    with pytest.raises(DamagedFileError, match="document 1 has the token id 101, which its tokenizer has not"):
+        next(PackedDataset(shards))
+
+
+@pytest.mark.parametrize(
+    ("document", "start", "length"), [(2, 0, 1), (-1, 0, 1), (0, -1, 1), (0, 0, 0), (0, 1, 2), (1, 0, 9)]
+)
+def test_packs_of_tokens_that_are_not_there_are_one_clear_line(
+    shards_of: Callable[..., TokenShards], tmp_path: Path, document: int, start: int, length: int
+) -> None:
+    shards = shards_of(tmp_path, [[False, True], [False] * 9], context=4)
+    wrong = Slices(*(np.array([value]) for value in (document, start, length)))
+    with (tmp_path / "packs.parquet").open("wb") as file:
+        write_packs(Packs(wrong, np.array([0, 1])), file)
+    with pytest.raises(DamagedFileError, match=r"packs\.parquet speaks of tokens that are not there"):
+        PackedDataset(shards)
+
+
+def test_packs_that_cannot_be_read_are_one_clear_line(shards_of: Callable[..., TokenShards], tmp_path: Path) -> None:
+    shards = shards_of(tmp_path, [[False, True]], context=4)
+    (tmp_path / "packs.parquet").write_bytes(bytes(500))
+    with pytest.raises(DamagedFileError, match=r"cannot be read .*packs\.parquet.*pack again"):
+        PackedDataset(shards)

@@ -11,7 +11,7 @@ from datatrove.tools.check_dataset import load_dataset_bytes, load_doc_ends
 from datatrove.utils.dataset import DatatroveFolderDataset
 
 from sharding import TokenShards
-from trajectories import InputError
+from trajectories import DamagedFileError, InputError
 
 
 @pytest.fixture
@@ -60,10 +60,10 @@ def test_a_folder_without_shards_is_told_in_one_line(tmp_path: Path) -> None:
 def test_a_cut_or_missing_file_is_noticed(shards: TokenShards) -> None:
     loss = shards.data_file.with_name("small.ds.loss")
     loss.write_bytes(loss.read_bytes()[:-1])
-    with pytest.raises(InputError, match=r"small\.ds\.loss has 6 bytes, its manifest says 7"):
+    with pytest.raises(DamagedFileError, match=r"small\.ds\.loss has 6 bytes, its manifest says 7"):
         TokenShards(shards.path)
     loss.unlink()
-    with pytest.raises(InputError, match=r"small\.ds\.loss is missing"):
+    with pytest.raises(DamagedFileError, match=r"small\.ds\.loss is missing"):
         TokenShards(shards.path)
 
 
@@ -72,14 +72,21 @@ def test_a_flipped_bit_is_noticed_where_checksums_are_asked_for(shards: TokenSha
     data[0] ^= 1
     shards.data_file.write_bytes(data)
     TokenShards(shards.path)
-    with pytest.raises(InputError, match=r"small\.ds does not have the checksum"):
+    with pytest.raises(DamagedFileError, match=r"small\.ds does not have the checksum"):
         TokenShards(shards.path, verify=True)
 
 
 def test_files_that_do_not_belong_together_are_noticed(shards: TokenShards) -> None:
     index = shards.data_file.with_name("small.ds.index")
     index.write_bytes(np.array([3, 6], "<u8").tobytes())
-    with pytest.raises(InputError, match="2 documents ending at 6 do not belong together"):
+    with pytest.raises(DamagedFileError, match="2 documents ending at 6 do not belong together"):
+        TokenShards(shards.path)
+
+
+@pytest.mark.parametrize("ends", [[0, 7], [8, 7], [7, 7], [2**63, 7]])
+def test_documents_that_end_before_they_begin_are_noticed(shards: TokenShards, ends: list[int]) -> None:
+    shards.data_file.with_name("small.ds.index").write_bytes(np.array(ends, "<u8").tobytes())
+    with pytest.raises(DamagedFileError, match="ends do not ascend"):
         TokenShards(shards.path)
 
 

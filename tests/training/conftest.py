@@ -29,7 +29,7 @@ def shards(tmp_path_factory: pytest.TempPathFactory) -> TokenShards:
     """Six documents of 5 to 30 tokens (of document ``d``: ``100 d, 100 d + 1 …``), half of them in the loss."""
     rng = random.Random(5)
     losses = [[place > 0 and rng.random() < 0.5 for place in range(length)] for length in (30, 21, 9, 5, 17, 12)]
-    return write_shards(tmp_path_factory.mktemp("shards"), losses, context=CONTEXT)
+    return write_shards(tmp_path_factory.mktemp("shards"), losses, context=CONTEXT, vocabulary_size=VOCABULARY)
 
 
 @pytest.fixture

@@ -103,6 +103,16 @@ def test_a_model_that_is_not_there_is_one_clear_line(tmp_path_factory: pytest.Te
     assert "\n" not in str(raised.value)
 
 
+def test_weights_that_are_cut_are_one_clear_line(tmp_path_factory: pytest.TempPathFactory) -> None:
+    folder = tmp_path_factory.mktemp("cut")
+    build_model("tiny", vocabulary_size=50, seed=0).save_pretrained(folder)
+    weights = folder / "model.safetensors"
+    weights.write_bytes(weights.read_bytes()[:1000])
+    with pytest.raises(InputError, match="no model can be built") as raised:
+        build_model(str(folder), vocabulary_size=50, seed=0)
+    assert "\n" not in str(raised.value)
+
+
 def test_a_config_file_builds_a_model_from_its_seed(tmp_path_factory: pytest.TempPathFactory) -> None:
     folder = tmp_path_factory.mktemp("config")
     build_model("tiny", vocabulary_size=50, seed=0).config.save_pretrained(folder)

@@ -2,12 +2,15 @@ from __future__ import annotations
 
 import json
 import shutil
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 import torch
 from torch.nn.functional import log_softmax
+from transformers import PreTrainedModel
 
 from tests.training.conftest import VOCABULARY, MakeDataset
 from training import TrainingConfig, TrainingSummary, train
@@ -15,7 +18,8 @@ from training.batches import next_batch
 from training.checkpoint import checkpoints
 from training.loop import summed_loss
 from training.model import build_model
-from trajectories import InputError
+from training.schedule import learning_rate
+from trajectories import DamagedFileError, InputError, WorldtapeError
 
 CONFIG = TrainingConfig(num_steps=6, checkpoint_every=3, num_warmup_steps=2, learning_rate=0.01, num_kept_checkpoints=5)
 
@@ -23,11 +27,17 @@ CONFIG = TrainingConfig(num_steps=6, checkpoint_every=3, num_warmup_steps=2, lea
 def run(
     make_dataset: MakeDataset, output: Path, config: TrainingConfig = CONFIG, *, resume: bool = False
 ) -> TrainingSummary:
-    return train(make_dataset(), output, config, vocabulary_size=VOCABULARY, resume=resume)
+    return train(make_dataset(), output, config, resume=resume)
 
 
 def weights(checkpoint: Path) -> bytes:
     return (checkpoint / "model.safetensors").read_bytes()
+
+
+def flip_a_bit(path: Path) -> None:
+    content = bytearray(path.read_bytes())
+    content[0] ^= 1
+    path.write_bytes(content)
 
 
 def losses(output: Path) -> list[float]:
@@ -90,6 +100,64 @@ def test_what_a_killed_checkpoint_left_is_not_taken_for_one(make_dataset: MakeDa
     assert not half.exists()
 
 
+def test_the_tokenizer_of_the_shards_lies_beside_the_model(make_dataset: MakeDataset, output: Path) -> None:
+    checkpoint = run(make_dataset, output, replace(CONFIG, num_steps=1)).checkpoint
+    for file in make_dataset().shards.tokenizer_folder.iterdir():
+        assert (checkpoint / file.name).read_bytes() == file.read_bytes()
+
+
+def test_a_run_that_diverges_stops_and_its_last_checkpoint_stands(
+    make_dataset: MakeDataset, output: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def diverging(step: int, config: TrainingConfig) -> float:
+        return learning_rate(step, config) if step < 4 else float("inf")
+
+    monkeypatch.setattr("training.loop.learning_rate", diverging)
+    with pytest.raises(WorldtapeError, match=r"training diverged: the loss is nan.*step 5.*lower learning rate"):
+        run(make_dataset, output)
+    assert [path.name for path in checkpoints(output)] == ["step-00000003"]
+    assert len(losses(output)) == 4
+
+
+def test_a_line_of_metrics_cut_by_a_kill_is_made_again(make_dataset: MakeDataset, output: Path) -> None:
+    run(make_dataset, output, replace(CONFIG, num_steps=3))
+    whole = losses(output)
+    with (output / "metrics.jsonl").open("a") as file:
+        file.write('{"step": 4, "loss": 1.')
+    run(make_dataset, output, replace(CONFIG, num_steps=4), resume=True)
+    assert losses(output)[:3] == whole
+    assert len(losses(output)) == 4
+
+
+def test_a_model_that_draws_random_numbers_resumes_exactly_too(make_dataset: MakeDataset, output: Path) -> None:
+    config_file = output.parent / "dropout.json"
+    config = build_model("tiny", vocabulary_size=VOCABULARY, seed=0).config
+    config.attention_dropout = 0.5
+    config_file.write_text(json.dumps(config.to_dict(), default=str))
+    with_dropout = replace(CONFIG, model=str(config_file))
+    whole = run(make_dataset, output / "whole", with_dropout)
+    run(make_dataset, output / "cut", with_dropout)
+    shutil.rmtree(output / "cut" / "step-00000006")
+    torch.rand(7)  # as whatever else runs in the process that resumes
+    resumed = run(make_dataset, output / "cut", with_dropout, resume=True)
+    assert weights(resumed.checkpoint) == weights(whole.checkpoint)
+
+
+def test_a_parameter_without_a_gradient_so_far_does_not_hinder_the_resumption(
+    make_dataset: MakeDataset, output: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As an expert that no token has been sent to."""
+
+    def frozen(*arguments: Any, **options: Any) -> PreTrainedModel:
+        model = build_model(*arguments, **options)
+        model.model.norm.weight.requires_grad_(False)
+        return model
+
+    monkeypatch.setattr("training.loop.build_model", frozen)
+    run(make_dataset, output, replace(CONFIG, num_steps=3))
+    assert run(make_dataset, output, resume=True).last.step == 6
+
+
 def test_only_the_newest_checkpoints_are_kept(make_dataset: MakeDataset, output: Path) -> None:
     run(make_dataset, output, replace(CONFIG, checkpoint_every=1, num_kept_checkpoints=2))
     assert [path.name for path in checkpoints(output)] == ["step-00000005", "step-00000006"]
@@ -99,6 +167,20 @@ def test_a_folder_that_holds_a_run_is_not_trained_over(make_dataset: MakeDataset
     run(make_dataset, output)
     with pytest.raises(InputError, match="a run is here already"):
         run(make_dataset, output)
+
+
+@pytest.mark.parametrize("name", ["model.safetensors", "optimiser.safetensors", "state.json", "config.json"])
+@pytest.mark.parametrize("damage", [Path.unlink, lambda path: path.write_bytes(b""), flip_a_bit])
+def test_a_damaged_checkpoint_is_named_with_the_one_before(
+    make_dataset: MakeDataset, output: Path, name: str, damage: Callable[[Path], object]
+) -> None:
+    longer = replace(CONFIG, num_steps=7)
+    whole = run(make_dataset, output)
+    damage(whole.checkpoint / name)
+    with pytest.raises(DamagedFileError, match=r"remove the folder step-00000006; .* goes on from step-00000003"):
+        run(make_dataset, output, longer, resume=True)
+    shutil.rmtree(whole.checkpoint)
+    assert run(make_dataset, output, longer, resume=True).last.step == 7
 
 
 def test_there_must_be_something_to_resume(make_dataset: MakeDataset, output: Path) -> None:

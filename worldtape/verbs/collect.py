@@ -6,12 +6,13 @@ import asyncio
 import os
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
 from trajectories import InputError
-from worldtape.console import note, progress, show_facts, show_json
+from worldtape import options
+from worldtape.console import note, plural, progress, show_facts, show_json
 from worldtape.extras import extra
 
 if TYPE_CHECKING:
@@ -24,18 +25,19 @@ if TYPE_CHECKING:
 NAME = "collect"
 
 
+@extra("collect")
 def run(
     tasks: Annotated[list[Path], typer.Argument(help="YAML task files, or folders of them.")],
     dataset: Annotated[Path, typer.Option("--dataset", help="The data set's folder; made where it is not there.")],
-    policy: Annotated[str, typer.Option(help="Who acts: scripted, or explore.")] = "scripted",
-    num: Annotated[int, typer.Option(help="Episodes of each task.")] = 1,
-    concurrency: Annotated[int, typer.Option(help="Sandboxes at a time.")] = 2,
+    policy: Annotated[Literal["scripted", "explore"], typer.Option(help="Who acts.")] = "scripted",
+    num: Annotated[int, typer.Option(min=1, help="Episodes of each task.")] = 1,
+    concurrency: Annotated[int, typer.Option(min=1, help="Sandboxes at a time.")] = 2,
     seed: Annotated[int, typer.Option(help="Of every random choice.")] = 0,
-    max_turns: Annotated[int, typer.Option(help="A trajectory ends after so many turns.")] = 100,
+    max_turns: Annotated[int, typer.Option(min=1, help="A trajectory ends after so many turns.")] = 100,
     run_name: Annotated[
         str | None, typer.Option("--run", help="Name of the run; give an earlier one to go on with it.")
     ] = None,
-    engine: Annotated[str, typer.Option(help="auto, docker or bubblewrap.")] = "auto",
+    engine: options.Engine = "auto",
     secret: Annotated[
         list[str] | None,
         typer.Option(help="Name of a variable of ours that the sandboxes get; its value is redacted. May be repeated."),
@@ -48,17 +50,19 @@ def run(
 
     Example: worldtape collect examples/tasks --dataset data --policy scripted --seed 7
     """
-    with extra("collect"):
-        from collectors import load_tasks
-        from trajectories import Dataset
+    from collectors import load_tasks
+    from trajectories import Dataset
 
-    chosen = [task for task in load_tasks(tasks) if policy != "scripted" or task.actions]
+    given = load_tasks(tasks)
+    chosen = [task for task in given if policy != "scripted" or task.actions]
     if not chosen:
         raise InputError(
             "none of the tasks has actions to follow", where=", ".join(map(str, tasks)), mend="try --policy explore"
         )
     name = run_name or datetime.now(UTC).strftime("%Y%m%d-%H%M%S")
-    note(f"collect: run {name}, {len(chosen)} tasks × {num}, {policy} policy")
+    note(f"collect: run {name}, {plural(len(chosen), 'task')}, {plural(num, 'episode')} each, {policy} policy")
+    if len(chosen) < len(given):
+        note(f"collect: {plural(len(given) - len(chosen), 'task')} without actions to follow left out")
     summary = asyncio.run(
         _collect(
             Dataset(str(dataset)),
@@ -74,7 +78,7 @@ def run(
         )
     )
     _show(summary, dataset, as_json=as_json)
-    if summary.failures and not summary.num_trajectories:
+    if summary.interrupted or (summary.failures and not summary.num_trajectories):
         raise typer.Exit(1)
 
 
@@ -83,7 +87,7 @@ async def _collect(
     tasks: list[Task],
     *,
     run_name: str,
-    engine_name: str,
+    engine_name: EngineName,
     policy: str,
     episodes: int,
     concurrency: int,
@@ -100,7 +104,9 @@ async def _collect(
         def on_progress(seen: Progress) -> None:
             report(seen.num_ended, seen.num_planned)
 
-        engine = await open_engine(_engine_name(engine_name), lease)
+        engine = await open_engine(engine_name, lease)
+        if engine_name == "auto" and engine.name != "docker":
+            note(f"collect: Docker does not answer; the sandboxes run under {engine.name}")
         try:
             return await collect(
                 dataset,
@@ -117,13 +123,6 @@ async def _collect(
             )
         finally:
             await engine.close()
-
-
-def _engine_name(name: str) -> EngineName:
-    for known in ("auto", "docker", "bubblewrap"):
-        if name == known:
-            return known
-    raise InputError("there is no such engine", where=name, mend="use auto, docker or bubblewrap")
 
 
 def _secrets(names: list[str]) -> dict[str, str]:

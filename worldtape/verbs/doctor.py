@@ -5,10 +5,11 @@ from __future__ import annotations
 import asyncio
 import os
 import platform
+import re
 import shutil
 import sys
 from dataclasses import asdict, dataclass
-from importlib.util import find_spec
+from importlib.metadata import PackageNotFoundError, distribution, requires
 from pathlib import Path
 from typing import Annotated, Literal
 
@@ -19,12 +20,7 @@ from worldtape.console import note, progress, show_json, show_table
 
 NAME = "doctor"
 
-_EXTRAS = {
-    "collect": ("docker", "mcp", "jsonschema"),
-    "curate": ("dask", "distributed", "numba", "matplotlib", "jinja2"),
-    "pack": ("transformers", "tokenizers", "numba", "dask"),
-    "train": ("torch", "transformers"),
-}
+_EXTRAS = ("collect", "curate", "pack", "train")
 _MIN_FREE_BYTES = 5 * 2**30
 
 
@@ -68,10 +64,19 @@ def _python() -> Finding:
 
 
 def _extra(name: str) -> Finding:
-    missing = [module for module in _EXTRAS[name] if find_spec(module) is None]
+    wanted = [line for line in requires("worldtape") or [] if f'extra == "{name}"' in line]
+    missing = [package for package in (re.split(r"[^\w.-]", line)[0] for line in wanted) if not _is_installed(package)]
     if missing:
         return Finding(f"extra '{name}'", "missing", f"no {', '.join(missing)}", f"pip install 'worldtape[{name}]'")
     return Finding(f"extra '{name}'", "ok", "installed")
+
+
+def _is_installed(package: str) -> bool:
+    try:
+        distribution(package)
+    except PackageNotFoundError:
+        return False
+    return True
 
 
 async def _engines(conformance: bool) -> list[Finding]:
@@ -125,7 +130,7 @@ def _images(engine: Literal["docker", "bubblewrap"]) -> list[Finding]:
 
 
 def _accelerator() -> Finding:
-    if find_spec("torch") is None:
+    if not _is_installed("torch"):
         return Finding("accelerator", "optional", "not looked for: torch is not installed")
     import torch
 

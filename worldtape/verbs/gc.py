@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 NAME = "gc"
 
 
+@extra("collect")
 def run(
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Only say what would go.")] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print the list as JSON.")] = False,
@@ -25,8 +26,7 @@ def run(
 
     Example: worldtape gc --dry-run
     """
-    with extra("collect"):
-        removed = asyncio.run(_collect_garbage(dry_run))
+    removed = asyncio.run(_collect_garbage(dry_run))
     rows = [(resource.kind, resource.id, resource.labels.get("worldtape.run", "")) for resource in removed]
     if as_json:
         show_json([{"kind": kind, "id": name, "run": owner} for kind, name, owner in rows])

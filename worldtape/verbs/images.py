@@ -7,7 +7,7 @@ from typing import Annotated, Literal
 
 import typer
 
-from trajectories import InputError
+from worldtape import options
 from worldtape.console import note, show_json, show_table
 from worldtape.extras import extra
 
@@ -15,19 +15,19 @@ app = typer.Typer(help="The sandbox images.", no_args_is_help=True)
 
 
 @app.command("build")
+@extra("collect")
 def build(
     names: Annotated[list[str] | None, typer.Argument(help="Which images (default: all).")] = None,
-    engine: Annotated[str, typer.Option(help="auto, docker or bubblewrap.")] = "auto",
+    engine: options.Engine = "auto",
     as_json: Annotated[bool, typer.Option("--json", help="Print the images as JSON.")] = False,
 ) -> None:
     """Build sandbox images, from a registry's base or by mmdebstrap where none answers; a second call does nothing.
 
     Example: worldtape images build terminal --engine bubblewrap
     """
-    with extra("collect"):
-        from sandboxes.images import build_image, image_names
+    from sandboxes.images import build_image, image_names
 
-    chosen = _engine(engine)
+    chosen = asyncio.run(_first_available()) if engine == "auto" else engine
     built = [
         build_image(name, engine=chosen, progress=lambda line: note(f"images: {line}"))
         for name in (names or image_names())
@@ -37,16 +37,6 @@ def build(
     else:
         rows = [(i.name, i.engine, i.digest[:19], "built" if i.is_new else "there already") for i in built]
         show_table("Sandbox images", ("image", "engine", "digest", "state"), rows)
-
-
-def _engine(name: str) -> Literal["docker", "bubblewrap"]:
-    match name:
-        case "docker" | "bubblewrap":
-            return name
-        case "auto":
-            return asyncio.run(_first_available())
-        case _:
-            raise InputError("there is no such engine", where=name, mend="use auto, docker or bubblewrap")
 
 
 async def _first_available() -> Literal["docker", "bubblewrap"]:

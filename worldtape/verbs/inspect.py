@@ -2,23 +2,19 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Annotated, Any
+from pathlib import Path
+from typing import Annotated, Any
 
 import polars as pl
 import typer
 
-from trajectories import Dataset, InputError
-from worldtape.console import show_facts, show_json, show_table, show_text
+from trajectories import Dataset, InputError, Trajectory
+from worldtape.console import note, show_facts, show_json, show_table, show_text
 from worldtape.extras import extra
-
-if TYPE_CHECKING:
-    from trajectories import Trajectory
 
 NAME = "inspect"
 
-_CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
 _HEADER = ("domain", "run", "task_id", "policy", "seed", "attempt", "sandbox", "engine", "status", "error", "num_turns")
 
 Row = dict[str, Any]
@@ -27,7 +23,10 @@ Row = dict[str, Any]
 def run(
     dataset: Annotated[str, typer.Argument(help="The data set's folder or URL.")],
     trajectory: Annotated[str | None, typer.Argument(help="A trajectory's id, or its beginning.")] = None,
-    curation: Annotated[str, typer.Option(help="Whose classes and mask to show.")] = "default",
+    curation: Annotated[
+        str | None, typer.Option(help="Whose classes and mask to show (default: 'default', where there is one).")
+    ] = None,
+    limit: Annotated[int, typer.Option(min=1, help="List so many trajectories at most.")] = 100,
     as_json: Annotated[bool, typer.Option("--json", help="Print it as JSON.")] = False,
 ) -> None:
     """List what a data set holds, or print one trajectory turn by turn with its classes and its mask.
@@ -35,94 +34,108 @@ def run(
     Example: worldtape inspect data, then: worldtape inspect data 3f2a
     """
     opened = Dataset(dataset)
-    if trajectory is None:
-        _show_overview(opened, as_json=as_json)
-    else:
-        _show_trajectory(opened, _full_id(opened, trajectory), curation, as_json=as_json)
+    with opened.naming_damage():
+        if trajectory is None:
+            trajectories = opened.scan_trajectories()
+            _chosen_curation(opened, curation)
+            _show_overview(trajectories, limit, as_json=as_json)
+        else:
+            found = _found(opened, trajectory)
+            _show_trajectory(found, _judgements(opened, found, curation), as_json=as_json)
 
 
-def _show_overview(dataset: Dataset, *, as_json: bool) -> None:
-    trajectories = dataset.scan_trajectories()
+def _show_overview(trajectories: pl.LazyFrame, limit: int, *, as_json: bool) -> None:
     runs = (
         trajectories.group_by("domain", "run", "policy", "status")
         .agg(pl.len().alias("trajectories"), pl.col("num_turns").sum().alias("turns"))
         .sort("domain", "run", "policy", "status")
-        .collect()
+        .collect(engine="streaming")
     )
     listed = (
         trajectories.sort("domain", "run", "task_id", "attempt", "trajectory_id")
         .select("trajectory_id", "domain", "run", "task_id", "policy", "num_turns", "status")
-        .collect()
+        .head(limit)
+        .collect(engine="streaming")
     )
+    num_trajectories = int(runs["trajectories"].sum())
     if as_json:
-        show_json({"runs": runs.to_dicts(), "trajectories": listed.to_dicts()})
+        show_json({"num_trajectories": num_trajectories, "runs": runs.to_dicts(), "trajectories": listed.to_dicts()})
         return
-    show_table(f"{len(listed):,} trajectories", listed.columns, listed.iter_rows())
+    first = f"The first {limit:,} of " if num_trajectories > limit else ""
+    show_table(f"{first}{num_trajectories:,} trajectories", listed.columns, listed.iter_rows())
     show_table("Runs", runs.columns, runs.iter_rows())
 
 
-def _full_id(dataset: Dataset, beginning: str) -> str:
-    """The one trajectory whose id begins so; an id that is not in Parquet may still be in a journal."""
-    ids = dataset.scan_trajectories().filter(pl.col("trajectory_id").str.starts_with(beginning))
-    found: list[str] = ids.select("trajectory_id").collect()["trajectory_id"].to_list()
-    if len(found) > 1 and beginning not in found:
+def _found(dataset: Dataset, beginning: str) -> Trajectory:
+    """The trajectory of that id, which may still be open in its journal; or the one whose id begins so."""
+    try:
+        return dataset.trajectory(beginning)
+    except InputError:
+        ids = dataset.scan_trajectories().filter(pl.col("trajectory_id").str.starts_with(beginning))
+        few: list[str] = ids.select("trajectory_id").head(4).collect(engine="streaming")["trajectory_id"].to_list()
+        if not few:
+            raise
+    if len(few) > 1:
         raise InputError(
-            f"{len(found)} trajectories begin with {beginning}",
+            f"several trajectories begin with {beginning}",
             where=dataset.url,
-            mend=f"say more: {', '.join(found[:3])}",
+            mend=f"say more: {', '.join(sorted(few))}",
         )
-    return found[0] if len(found) == 1 else beginning
+    return dataset.trajectory(few[0])
 
 
-def _show_trajectory(dataset: Dataset, trajectory_id: str, curation: str, *, as_json: bool) -> None:
-    trajectory = dataset.trajectory(trajectory_id)
-    judged = _judgements(dataset, trajectory, curation)
-    if as_json:
-        turns = [{**turn, **judged.get(turn["turn"], {})} for turn in trajectory.turns.to_dicts()]
-        show_json(_plain({"trajectory": trajectory.row, "turns": turns}))
-        return
-    row = trajectory.row
-    show_facts(trajectory_id, {name: row[name] for name in _HEADER if row.get(name) is not None})
-    show_text(f"\nInstruction\n{_safe(str(row['instruction']))}\n\nInitial state\n{_safe(str(row['initial_state']))}")
-    for turn in trajectory.turns.iter_rows(named=True):
-        show_text(_turn_text(turn, judged.get(turn["turn"])))
+def _chosen_curation(dataset: Dataset, name: str | None) -> str | None:
+    """The one that was asked for, else 'default', else None; a data set without any gets a hint.
+
+    Raises:
+        InputError: there is none of that name.
+    """
+    # Sidecars are read from a local folder only; what is seen through a URL has none.
+    found = sorted(path.parent.name for path in Path(dataset.root).glob("curation/[!.]*/manifest.json"))
+    if name is None:
+        if not found and Path(dataset.root).is_dir():
+            note(f"inspect: not curated yet; run: worldtape curate {dataset.url}")
+        return "default" if "default" in found else None
+    if name not in found:
+        mend = f"there are: {', '.join(found)}" if found else f"run: worldtape curate {dataset.url} --name {name}"
+        raise InputError(f"there is no curation '{name}'", where=dataset.url, mend=mend)
+    return name
 
 
-def _judgements(dataset: Dataset, trajectory: Trajectory, name: str) -> dict[int, Row]:
-    """Turn → class and mask; empty where the data set is not curated under that name."""
+def _judgements(dataset: Dataset, trajectory: Trajectory, name: str | None) -> dict[int, Row]:
+    """Turn → class and mask; empty where no curation was asked for and there is none."""
+    chosen_name = _chosen_curation(dataset, name)
+    if chosen_name is None:
+        return {}
     with extra("curate"):
         from curation import open_sidecar
 
-    sidecar = open_sidecar(dataset, name)
-    if sidecar.manifest() is None:
-        return {}
-    rows = sidecar.scan().filter(
-        pl.col("trajectory_id") == trajectory.row["trajectory_id"], pl.col("run") == trajectory.row["run"]
+    rows = (
+        open_sidecar(dataset, chosen_name)
+        .scan()
+        .filter(pl.col("trajectory_id") == trajectory.row["trajectory_id"], pl.col("run") == trajectory.row["run"])
     )
-    chosen = rows.select("turn", "class", "kept", "reason", "ol", "nov", "jac", "r").collect()
+    chosen = rows.select("turn", "class", "kept", "reason", "ol", "nov", "jac", "r").collect(engine="streaming")
     return {row["turn"]: row for row in chosen.iter_rows(named=True)}
+
+
+def _show_trajectory(trajectory: Trajectory, judged: Mapping[int, Row], *, as_json: bool) -> None:
+    row = trajectory.row
+    if as_json:
+        turns = [{**turn, **judged.get(turn["turn"], {})} for turn in trajectory.turns.to_dicts()]
+        show_json({"trajectory": row, "turns": turns})
+        return
+    show_facts(str(row["trajectory_id"]), {name: row[name] for name in _HEADER if row.get(name) is not None})
+    show_text(f"\nInstruction\n{row['instruction']}\n\nInitial state\n{row['initial_state']}")
+    for turn in trajectory.turns.iter_rows(named=True):
+        show_text(_turn_text(turn, judged.get(turn["turn"])))
 
 
 def _turn_text(turn: Row, judged: Row | None) -> str:
     facts = [f"{turn['duration_s']:.3f} s"]
     facts += [f"exit {turn['exit_code']}"] if turn["exit_code"] is not None else []
     facts += [name.replace("_", " ") for name in ("timed_out", "truncated") if turn[name]]
-    facts += [f"{turn['error_kind']} error: {_safe(turn['error'] or '')}"] if turn["error_kind"] else []
+    facts += [f"{turn['error_kind']} error: {turn['error'] or ''}"] if turn["error_kind"] else []
     if judged is not None:
         facts.append(f"{judged['class']}, {'in the loss' if judged['kept'] else 'masked'}")
-    action, observation = _safe(turn["action"]), _safe(turn["observation"])
-    return f"\n### Turn {turn['turn']}  ({'; '.join(facts)})\n> {action}\n{observation}"
-
-
-def _safe(text: str) -> str:
-    """Control characters of a recorded text shown, not obeyed: what was recorded may be hostile."""
-    return _CONTROL.sub(lambda found: f"\\x{ord(found[0]):02x}", text)
-
-
-def _plain(value: object) -> Any:
-    """JSON's own types; instants in ISO form."""
-    if isinstance(value, Mapping):
-        return {key: _plain(item) for key, item in value.items()}
-    if isinstance(value, list):
-        return [_plain(item) for item in value]
-    return value if isinstance(value, str | int | float | bool | None) else str(value)
+    return f"\n### Turn {turn['turn']}  ({'; '.join(facts)})\n> {turn['action']}\n{turn['observation']}"

@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
-from trajectories import InputError
-from worldtape.console import note, show_facts, show_json
+from worldtape.console import progress, show_facts, show_json
 from worldtape.extras import extra
+from worldtape.options import Scheduler, Workers
 
 if TYPE_CHECKING:
     from sharding import PackSummary
@@ -17,18 +17,22 @@ if TYPE_CHECKING:
 NAME = "pack"
 
 
+@extra("pack")
 def run(
     dataset: Annotated[Path, typer.Argument(help="The data set's folder.")],
     tokenizer: Annotated[str, typer.Option(help="A tokenizer's folder, or its name on the Hub.")],
     context: Annotated[int, typer.Option(help="Tokens a pack; readers may repack to another one.")] = 8192,
     curation: Annotated[str, typer.Option(help="Whose mask says what is in the loss.")] = "default",
     name: Annotated[str, typer.Option(help="Of the shards; a data set may have several.")] = "default",
-    overflow: Annotated[str, typer.Option(help="Documents longer than the context: split or drop.")] = "split",
+    overflow: Annotated[Literal["split", "drop"], typer.Option(help="Documents longer than the context.")] = "split",
     chat_template: Annotated[
         Path | None, typer.Option(help="A Jinja file to lay conversations out by (default: the tokenizer's own).")
     ] = None,
-    scheduler: Annotated[str | None, typer.Option(help="Address of a Dask scheduler (default: this machine).")] = None,
-    workers: Annotated[int | None, typer.Option(help="Processes on this machine (default: its cores).")] = None,
+    keep_secrets: Annotated[
+        bool, typer.Option("--keep-secrets", help="Leave secrets and personal data in, without placeholders.")
+    ] = False,
+    scheduler: Scheduler = None,
+    workers: Workers = None,
     overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace the shards of this name.")] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print the manifest as JSON.")] = False,
 ) -> None:
@@ -36,37 +40,36 @@ def run(
 
     Example: worldtape pack data --tokenizer Qwen/Qwen3-0.6B --context 8192
     """
-    with extra("pack"):
-        from sharding import pack
-        from trajectories import Dataset
+    from sharding import pack
+    from trajectories import Dataset
+    from worldtape.hub import quiet_hub
 
-    note(f"pack: {dataset} with {tokenizer}, context {context}")
-    summary = pack(
-        Dataset(str(dataset)),
-        tokenizer=tokenizer,
-        context=context,
-        curation=curation,
-        name=name,
-        overflow=_overflow(overflow),
-        chat_template=chat_template,
-        scheduler=scheduler,
-        workers=workers,
-        overwrite=overwrite,
-    )
+    quiet_hub()
+
+    with progress("pack", "row groups", [f"{dataset} with {tokenizer}, context {context}"]) as report:
+        summary = pack(
+            Dataset(str(dataset)),
+            tokenizer=tokenizer,
+            context=context,
+            curation=curation,
+            name=name,
+            overflow=overflow,
+            chat_template=chat_template,
+            keep_secrets=keep_secrets,
+            scheduler=scheduler,
+            workers=workers,
+            overwrite=overwrite,
+            progress=report,
+        )
     if as_json:
         show_json({"path": str(summary.path), **summary.manifest.model_dump()})
     else:
         _show(summary)
 
 
-def _overflow(name: str) -> Literal["split", "drop"]:
-    if name not in ("split", "drop"):
-        raise InputError("there is no such overflow policy", where=name, mend="use split or drop")
-    return "split" if name == "split" else "drop"
-
-
 def _show(summary: PackSummary) -> None:
     made = summary.manifest
+    redactions = ", ".join(f"{count:,} {kind}" for kind, count in made.redactions.items())
     refused = ", ".join(f"{count} with {reason}" for reason, count in made.refused.items())
     show_facts(
         f"Shards in {summary.path}",
@@ -76,6 +79,7 @@ def _show(summary: PackSummary) -> None:
             "turns": f"{made.num_turns:,}, of them {made.num_kept_turns:,} in the loss",
             "packs": f"{made.packs.num_packs:,} of {made.packs.context:,} tokens, {made.packs.fill:.2%} full",
             "too long": f"{made.packs.num_split_documents:,} split, {made.packs.num_dropped_documents:,} dropped",
+            "placeholders": redactions or "none",
             "chat template": f"{made.chat_template.origin}: {made.chat_template.reason}",
         },
     )

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from trajectories import InputError
 from worldtape.console import note, progress, show_facts, show_json
 from worldtape.extras import extra
 
@@ -16,7 +17,11 @@ if TYPE_CHECKING:
 
 NAME = "train"
 
+_LONG_TO_CHECK = 2 * 10**9
+"""Bytes that take a few seconds to read."""
 
+
+@extra("train")
 def run(
     shards: Annotated[Path, typer.Option(help="A folder of token shards, as pack wrote it.")],
     output: Annotated[Path, typer.Option(help="Where checkpoints and metrics go.")],
@@ -40,10 +45,11 @@ def run(
 
     Example: worldtape train --shards data/shards/default --output runs/first --model Qwen/Qwen3-0.6B
     """
-    with extra("train"):
-        from sharding import PackedDataset, TokenShards
-        from training import TrainingConfig, train
+    from sharding import PackedDataset, TokenShards
+    from training import TrainingConfig, train
+    from worldtape.hub import quiet_hub
 
+    quiet_hub()
     config = TrainingConfig(
         model=model,
         num_steps=steps,
@@ -55,16 +61,28 @@ def run(
         checkpoint_every=checkpoint_every,
     )
     opened = TokenShards(shards)
+    if opened.num_bytes > _LONG_TO_CHECK:
+        note(f"train: comparing the checksums of {opened.num_bytes / 1e9:,.0f} GB of shards")
+    opened.verify()
     dataset = PackedDataset(opened, context=context, seed=seed)
-    note(f"train: {model} on {len(dataset)} packs of {dataset.context} tokens")
-    with progress("train", "steps") as report:
+    if dataset.context > opened.num_tokens:
+        raise InputError(
+            f"a context of {dataset.context:,} tokens is longer than all documents together ({opened.num_tokens:,})",
+            where=str(shards),
+            mend="give a smaller --context; the rest of every pack would be padding",
+        )
+    headings = [f"{model} on {len(dataset)} packs of {dataset.context} tokens"]
+    if warmup >= steps:
+        headings.append(
+            f"the run ends within its warm-up of {warmup} steps, before the learning rate is at its highest"
+        )
+    with progress("train", "steps", headings) as report:
 
         def on_step(metrics: StepMetrics) -> None:
             rate = metrics.num_tokens / metrics.seconds
             report(metrics.step, steps, f"loss {metrics.loss:.3f}, {rate:,.0f} tokens/s")
 
-        vocabulary_size = opened.manifest.tokenizer.vocabulary_size
-        summary = train(dataset, output, config, vocabulary_size=vocabulary_size, resume=resume, on_step=on_step)
+        summary = train(dataset, output, config, resume=resume, on_step=on_step)
     if as_json:
         show_json(
             {

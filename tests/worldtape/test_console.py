@@ -1,0 +1,64 @@
+"""Progress where there is no terminal: a line now and then, a true rate, a line at the end."""
+
+from __future__ import annotations
+
+import json
+from itertools import count
+
+import pytest
+
+from worldtape.console import progress, show_json, show_table
+
+
+@pytest.fixture
+def clock(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Every look at the clock finds it two seconds later."""
+    ticks = count(100.0, 2.0)
+    monkeypatch.setattr("worldtape.console.time.monotonic", lambda: next(ticks))
+
+
+@pytest.mark.usefixtures("clock")
+def test_there_is_a_line_every_few_seconds_and_one_at_the_end(capsys: pytest.CaptureFixture[str]) -> None:
+    with progress("train", "steps") as report:
+        for step in range(1, 11):
+            report(step, 10, f"loss {step}")
+    out, err = capsys.readouterr()
+    lines = err.splitlines()
+    assert out == ""
+    assert 3 <= len(lines) < 10
+    assert "/10 steps, " in lines[0]
+    assert " s left, loss " in lines[0]
+    assert lines[-1].startswith("train: 10/10 steps, ")
+    assert lines[-1].endswith("/s, loss 10")
+
+
+@pytest.mark.usefixtures("clock")
+def test_what_was_done_before_does_not_count_for_the_rate(capsys: pytest.CaptureFixture[str]) -> None:
+    with progress("train", "steps") as report:
+        report(5001, 6000)
+        report(5002, 6000)
+    rates = [line.split(", ")[1] for line in capsys.readouterr().err.splitlines() if "/s" in line]
+    assert rates
+    assert all(float(rate.removesuffix("/s")) < 1 for rate in rates)
+
+
+def test_work_that_reports_nothing_prints_nothing(capsys: pytest.CaptureFixture[str]) -> None:
+    with progress("curate", "row groups"):
+        pass
+    assert capsys.readouterr() == ("", "")
+
+
+def test_json_has_no_number_that_is_none(capsys: pytest.CaptureFixture[str]) -> None:
+    show_json({"r": float("inf"), "loss": [float("nan"), 1.5], "text": "\x1b零"})
+    out = capsys.readouterr().out
+    assert json.loads(out) == {"r": "Infinity", "loss": ["NaN", 1.5], "text": "\x1b零"}
+    assert "\x1b" not in out
+
+
+def test_a_table_keeps_its_cells_whole_where_there_is_no_terminal(capsys: pytest.CaptureFixture[str]) -> None:
+    long = "x" * 150
+    show_table("All", ("name", "turns", "kept"), [(long, 1234567, True), ("short", 1, False)])
+    out = capsys.readouterr().out
+    assert long in out
+    assert "1,234,567" in out
+    assert "yes" in out
