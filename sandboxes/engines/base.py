@@ -31,7 +31,10 @@ class Limits:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ContainerSpec:
-    """A container to create: hardened unless said otherwise (no network, no capabilities, non-root, read-only root)."""
+    """A container to create: hardened unless said otherwise (no network, no capabilities, non-root, read-only root).
+
+    That is what its programs get; the engine's own process in it may have more, out of their reach.
+    """
 
     image: str
     """Name of a sandbox image, such as ``terminal`` (see ``sandboxes.images``)."""
