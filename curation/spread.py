@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING, TypeVar
 
 from trajectories.errors import InputError, WorldtapeError
@@ -55,8 +55,14 @@ def _client(scheduler: str | None, workers: int) -> Iterator[Client]:
     from distributed import Client
 
     if scheduler is None:
-        with Client(n_workers=workers, threads_per_worker=1, dashboard_address=None) as client:
+        client = Client(n_workers=workers, threads_per_worker=1, dashboard_address=None)
+        try:
             yield client
+        finally:
+            # A nanny that is starting a killed worker anew asserts when it is told to end it; that must not hide why we
+            # stop. The worker is a daemon of this process and ends with it.
+            with suppress(AssertionError):
+                client.close()
         return
     try:
         client = Client(scheduler, timeout="10s")
