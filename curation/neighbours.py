@@ -7,14 +7,14 @@ on how the work on it is cut.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from trajectories.errors import DamagedFileError, InputError
+from trajectories.errors import InputError
+from trajectories.part_files import reading_part
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,7 +46,7 @@ class Turns:
         nothing = self.rows.slice(0, 0).select(columns)
         if self.group + 1 == self.part.num_row_groups:
             return nothing
-        with damage_named(self.path):
+        with reading_part(self.path):
             batches = self.part.iter_batches(batch_size=1, row_groups=[self.group + 1], columns=list(columns))
             first = next(batches, None)
         return nothing if first is None else pa.Table.from_batches([first]).select(columns)
@@ -59,7 +59,7 @@ def turns_by_row_group(path: Path, first: int, end: int, columns: Sequence[str])
         DamagedFileError: one cannot be read.
         InputError: the part lacks a column.
     """
-    with damage_named(path):
+    with reading_part(path):
         part = pq.ParquetFile(path)
     with part:
         missing = set(columns) - set(part.schema_arrow.names)
@@ -75,16 +75,5 @@ def read_row_group(part: pq.ParquetFile, path: Path, group: int, columns: Sequen
     Raises:
         DamagedFileError: it cannot be read.
     """
-    with damage_named(path):
+    with reading_part(path):
         return part.read_row_group(group, columns=list(columns)).select(columns)
-
-
-@contextmanager
-def damage_named(path: Path) -> Iterator[None]:
-    """A part that cannot be read in the block becomes a ``DamagedFileError`` that names it."""
-    try:
-        yield
-    except (pa.ArrowInvalid, OSError) as error:
-        raise DamagedFileError(
-            "a part cannot be read", where=str(path), mend="copy it again from its source"
-        ) from error

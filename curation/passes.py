@@ -9,13 +9,12 @@ from pathlib import Path
 from typing import TypeVar
 
 import pyarrow as pa
-import pyarrow.parquet as pq
 
 from curation.job import JobSizes
+from curation.neighbours import turns_by_row_group
 from curation.pieces import Piece, cut
 from curation.spread import spread
 from trajectories.dataset import Dataset
-from trajectories.errors import DamagedFileError
 
 _Task = TypeVar("_Task")
 
@@ -83,12 +82,5 @@ def row_groups(turns: Path, piece: Piece, columns: Sequence[str]) -> Iterator[pa
     Raises:
         DamagedFileError: one cannot be read.
     """
-    path = turns / piece.part
-    try:
-        with pq.ParquetFile(path) as part:
-            for group in range(piece.first, piece.end):
-                yield part.read_row_group(group, columns=list(columns))
-    except (pa.ArrowInvalid, OSError) as error:
-        raise DamagedFileError(
-            "a part cannot be read", where=str(path), mend="copy it again from its source"
-        ) from error
+    for seen in turns_by_row_group(turns / piece.part, piece.first, piece.end, columns):
+        yield seen.rows

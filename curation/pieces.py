@@ -17,12 +17,13 @@ from curation.filters.condemned import Condemned, with_few_turns
 from curation.filters.domains import ENVIRONMENTS
 from curation.filters.turns import TurnFilters
 from curation.judge import JUDGED_COLUMNS, judge
-from curation.neighbours import damage_named, turns_by_row_group
+from curation.neighbours import turns_by_row_group
 from curation.profile import CurationProfile
 from curation.reasons import Reason, reason_names
 from curation.sidecar import SIDECAR, sidecar_schema
 from trajectories.errors import InputError
 from trajectories.files import remove_abandoned, storage_errors, written_whole
+from trajectories.part_files import reading_part
 
 _CONDEMNS = pa.field("condemns", pa.string())
 """A column of judgements that sidecars have not: the reason for which a turn masks its whole trajectory, else null."""
@@ -73,7 +74,7 @@ def cut(turns: Path, part: str, piece_bytes: int) -> list[Piece]:
 
 def _group_sizes(path: Path) -> list[int]:
     """Uncompressed bytes of the judged columns, by row group."""
-    with damage_named(path):
+    with reading_part(path):
         metadata = pq.read_metadata(path)
     names = metadata.schema.names
     missing = set(JUDGED_COLUMNS) - set(names)

@@ -21,14 +21,15 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 from pydantic import BaseModel, ConfigDict
 
+from curation.manifest_files import read_manifest, refuse_newer, write_manifest
 from curation.profile import CurationProfile
 from trajectories.dataset import Dataset, check_name
 from trajectories.errors import InputError
-from trajectories.files import written_whole
 from trajectories.part_files import scan_parts
 
 SCHEMA_VERSION = 1
 
+_THIS = "this sidecar"
 _AGAIN = "curate again with --overwrite"
 
 
@@ -98,13 +99,8 @@ def part_origin(path: Path) -> PartOrigin:
         origin = PartOrigin(metadata[b"fingerprint"].decode(), metadata.get(b"superseded", b"").decode())
     except (ValueError, OSError, KeyError, TypeError) as error:
         raise InputError("this is no sidecar part", where=str(path), mend=_AGAIN) from error
-    _refuse_newer(schema_version, where=str(path))
+    refuse_newer(schema_version, SCHEMA_VERSION, what=_THIS, where=str(path))
     return origin
-
-
-def _refuse_newer(schema_version: int, *, where: str) -> None:
-    if schema_version > SCHEMA_VERSION:
-        raise InputError("a newer worldtape wrote this sidecar", where=where, mend="upgrade worldtape")
 
 
 def _versions() -> dict[str, str]:
@@ -170,17 +166,7 @@ class Sidecar:
         Raises:
             InputError: it cannot be understood, or a newer worldtape wrote it.
         """
-        path = self.folder / "manifest.json"
-        try:
-            text = path.read_text(encoding="utf-8")
-        except FileNotFoundError:
-            return None
-        try:
-            written = json.loads(text)
-            _refuse_newer(written["schema_version"], where=str(path))
-            return Manifest.model_validate(written)
-        except (ValueError, KeyError, TypeError) as error:
-            raise InputError("the sidecar's manifest cannot be understood", where=str(path), mend=_AGAIN) from error
+        return read_manifest(self.folder, Manifest, version=SCHEMA_VERSION, what=_THIS, mend=_AGAIN)
 
     def write_manifest(self, profile: CurationProfile) -> Manifest:
         """Declare the parts that stand to be the whole sidecar."""
@@ -194,8 +180,7 @@ class Sidecar:
             num_kept=sum(facts.num_kept for facts in parts.values()),
             parts=parts,
         )
-        with written_whole(self.folder / "manifest.json") as file:
-            file.write(manifest.model_dump_json(indent=2).encode() + b"\n")
+        write_manifest(self.folder, manifest)
         return manifest
 
     def damaged_parts(self) -> list[str]:

@@ -5,25 +5,22 @@ The schema is explicit and versioned, and pinned by a golden file in the tests.
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
 import polars as pl
 import pyarrow as pa
-import pyarrow.parquet as pq
 from pydantic import BaseModel, ConfigDict
 
 from curation.contamination.index import SourceFacts
 from curation.contamination.settings import ContaminationSettings
+from curation.manifest_files import read_manifest, replace_tables
 from trajectories.dataset import Dataset, check_name
 from trajectories.errors import InputError
-from trajectories.files import remove_abandoned, storage_errors, written_whole
 
 SCHEMA_VERSION = 1
 
-_ROWS_A_GROUP = 100_000
 
 KEYS = ("domain", "run", "trajectory_id", "turn", "field", "source", "item")
 """What names a row; the table is sorted by them."""
@@ -89,20 +86,13 @@ class Contamination:
         Raises:
             InputError: it cannot be understood, or a newer worldtape wrote it.
         """
-        path = self.folder / "manifest.json"
-        try:
-            written = json.loads(path.read_bytes())
-            if written["schema_version"] > SCHEMA_VERSION:
-                raise InputError("a newer worldtape wrote this search", where=str(path), mend="upgrade worldtape")
-            return ContaminationSummary.model_validate(written)
-        except FileNotFoundError:
-            return None
-        except (ValueError, KeyError, TypeError) as error:
-            raise InputError(
-                "the manifest of a search for contamination cannot be understood",
-                where=str(path),
-                mend="remove the file and search again",
-            ) from error
+        return read_manifest(
+            self.folder,
+            ContaminationSummary,
+            version=SCHEMA_VERSION,
+            what="this search for contamination",
+            mend="remove the file and search again",
+        )
 
     def scan(self) -> pl.LazyFrame:
         """The table, sorted by its `KEYS`.
@@ -120,13 +110,7 @@ class Contamination:
         Raises:
             StorageError: the disk is full or fails.
         """
-        remove_abandoned(self.folder)
-        manifest = self.folder / "manifest.json"
-        manifest.unlink(missing_ok=True)
-        with storage_errors(self.path), written_whole(self.path) as file:
-            pq.write_table(hits, file, compression="zstd", write_page_index=True, row_group_size=_ROWS_A_GROUP)
-        with written_whole(manifest) as file:
-            file.write(summary.model_dump_json(indent=2).encode() + b"\n")
+        replace_tables(self.folder, {self.path: hits}, summary)
 
 
 def open_contamination(dataset: Dataset, name: str = "default") -> Contamination:

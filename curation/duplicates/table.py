@@ -5,7 +5,6 @@ What has no row is unique. The schemas are explicit and versioned, and pinned by
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import StrEnum
@@ -13,17 +12,15 @@ from pathlib import Path
 
 import polars as pl
 import pyarrow as pa
-import pyarrow.parquet as pq
 from pydantic import BaseModel, ConfigDict
 
 from curation.duplicates.settings import DuplicateSettings
+from curation.manifest_files import read_manifest, replace_tables
 from trajectories.dataset import Dataset, check_name
 from trajectories.errors import InputError
-from trajectories.files import remove_abandoned, storage_errors, written_whole
 
 SCHEMA_VERSION = 1
 
-_ROWS_A_GROUP = 100_000
 _METADATA = {b"schema_version": str(SCHEMA_VERSION).encode()}
 _PLACE = [
     pa.field("domain", pa.string(), nullable=False),
@@ -105,20 +102,13 @@ class Duplicates:
         Raises:
             InputError: it cannot be understood, or a newer worldtape wrote it.
         """
-        path = self.folder / "manifest.json"
-        try:
-            written = json.loads(path.read_bytes())
-            if written["schema_version"] > SCHEMA_VERSION:
-                raise InputError("a newer worldtape wrote these duplicates", where=str(path), mend="upgrade worldtape")
-            return DuplicatesSummary.model_validate(written)
-        except FileNotFoundError:
-            return None
-        except (ValueError, KeyError, TypeError) as error:
-            raise InputError(
-                "the duplicates' manifest cannot be understood",
-                where=str(path),
-                mend="remove the file and search again",
-            ) from error
+        return read_manifest(
+            self.folder,
+            DuplicatesSummary,
+            version=SCHEMA_VERSION,
+            what="these duplicates",
+            mend="remove the file and search again",
+        )
 
     def scan(self, scope: Scope) -> pl.LazyFrame:
         """A table, sorted by its keys.
@@ -136,15 +126,7 @@ class Duplicates:
         Raises:
             StorageError: the disk is full or fails.
         """
-        remove_abandoned(self.folder)
-        manifest = self.folder / "manifest.json"
-        manifest.unlink(missing_ok=True)
-        for scope, table in tables.items():
-            path = self.path(scope)
-            with storage_errors(path), written_whole(path) as file:
-                pq.write_table(table, file, compression="zstd", write_page_index=True, row_group_size=_ROWS_A_GROUP)
-        with written_whole(manifest) as file:
-            file.write(summary.model_dump_json(indent=2).encode() + b"\n")
+        replace_tables(self.folder, {self.path(scope): table for scope, table in tables.items()}, summary)
 
 
 def open_duplicates(dataset: Dataset, name: str = "default") -> Duplicates:

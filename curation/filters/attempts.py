@@ -9,9 +9,9 @@ from typing import Final, cast
 import polars as pl
 import pyarrow.parquet as pq
 
-from curation.neighbours import damage_named
 from trajectories.dataset import Dataset
 from trajectories.model import Status
+from trajectories.part_files import reading_part
 
 _EPISODES: Final = ("domain", "run", "task_id", "task_sha256", "policy", "seed")
 """What all episodes of a task have in common; beside it, an episode has its number."""
@@ -42,7 +42,7 @@ def superseded_by_part(dataset: Dataset) -> dict[str, frozenset[str]]:
 def _rows(dataset: Dataset) -> Iterator[pl.DataFrame]:
     """What tells attempts apart, a trajectories part at a time."""
     for part in dataset.trajectory_parts():
-        with damage_named(Path(part.path)):
+        with reading_part(Path(part.path)):
             table = pq.read_table(part.path, columns=list(_COLUMNS), partitioning=None)
         name = Path(part.path).relative_to(dataset.folder / "trajectories").as_posix()
         place = {"domain": part.domain, "run": part.run, "part": name}

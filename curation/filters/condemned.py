@@ -10,8 +10,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
-from curation.neighbours import damage_named
 from curation.reasons import NO_REASON, REASON_NAMES, Codes, Reason, code_of, reason_names
+from trajectories.part_files import reading_part
 
 
 class Condemned:
@@ -56,7 +56,7 @@ def with_few_turns(trajectories: Path, min_turns: int) -> list[str]:
     Raises:
         DamagedFileError: the part cannot be read.
     """
-    with damage_named(trajectories):
+    with reading_part(trajectories):
         rows = pq.read_table(trajectories, columns=["trajectory_id", "num_turns"], partitioning=None)
     few: list[str] = rows.filter(pc.less(rows["num_turns"], min_turns))["trajectory_id"].to_pylist()
     return few

@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Iterator
 from datetime import datetime
 from pathlib import Path
 from typing import Final
 
-from trajectories.importers.base import Imported, Problem, Result, TurnList, UnreadableError, answer, files_named
+from trajectories.importers.base import Imported, Result, TurnList, UnreadableError, answer, files_named
 from trajectories.importers.loss import LossReport
 from trajectories.importers.pairing import Call, Pairing
-from trajectories.importers.sources import read_rows
+from trajectories.importers.sources import one_session, read_rows
 from trajectories.importers.values import Object, as_object, as_text, instant, objects, plain, shown
 from trajectories.model import Action, ErrorKind, JsonValue
 
@@ -32,26 +31,14 @@ _USED: Final = frozenset(
 
 def read(source: Path) -> Iterator[Result]:
     """The one trajectory that a session is. Lines that cannot be read are problems, and the rest counts."""
-    session = _Session()
-    digest = hashlib.sha256()
-    for row in read_rows(source):
-        if isinstance(row, Problem):
-            yield row
-            continue
-        digest.update(row.digest.encode())
-        try:
-            session.add(as_object(row.value, "a line"))
-        except UnreadableError as error:
-            yield row.problem(error.what)
-    if session.num_messages:
-        yield session.imported(source, digest.hexdigest())
+    return one_session(source, read_rows(source), _Session(), line="a line")
 
 
 class _Session:
     """Reads lines in their order."""
 
     def __init__(self) -> None:
-        self.num_messages = 0
+        self.num_read = 0
         self._loss = LossReport()
         self._turns = TurnList(self._loss)
         self._pairing = Pairing(self._turns, self._loss)
@@ -115,7 +102,7 @@ class _Session:
         return repeated or sidechain
 
     def _note(self, line: Object, message: Object) -> None:
-        self.num_messages += 1
+        self.num_read += 1
         self._loss.drop_fields("line", line, _USED)
         self._session_id = self._session_id or plain(line.get("sessionId"))
         self._version = self._version or plain(line.get("version"))

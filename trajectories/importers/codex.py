@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Final
 
-from trajectories.importers.base import Imported, Problem, Result, UnreadableError, files_named
+from trajectories.importers.base import Imported, Result, UnreadableError, files_named
 from trajectories.importers.responses import Items
-from trajectories.importers.sources import read_rows
-from trajectories.importers.values import Object, as_object, as_text, instant, objects, plain, shown, sub
+from trajectories.importers.sources import one_session, read_rows
+from trajectories.importers.values import Object, as_text, instant, objects, plain, shown, sub
 from trajectories.model import SystemPrompt
 
 sources = files_named("rollout-*.jsonl", "*.jsonl")
@@ -20,26 +19,14 @@ _NOT_SAID_BY_A_PERSON: Final = ("<environment_context>", "<user_instructions>", 
 
 def read(source: Path) -> Iterator[Result]:
     """The one trajectory that a rollout is. Lines that cannot be read are problems, and the rest counts."""
-    rollout = _Rollout()
-    digest = hashlib.sha256()
-    for row in read_rows(source):
-        if isinstance(row, Problem):
-            yield row
-            continue
-        digest.update(row.digest.encode())
-        try:
-            rollout.add(as_object(row.value, "a line"))
-        except UnreadableError as error:
-            yield row.problem(error.what)
-    if rollout.num_items:
-        yield rollout.imported(source, digest.hexdigest())
+    return one_session(source, read_rows(source), _Rollout(), line="a line")
 
 
 class _Rollout:
     """Reads lines in their order."""
 
     def __init__(self) -> None:
-        self.num_items = 0
+        self.num_read = 0
         self._items = Items()
         self._meta: Object = {}
         self._model = ""
@@ -83,7 +70,7 @@ class _Rollout:
         )
 
     def _item(self, item: Object, line: Object) -> None:
-        self.num_items += 1
+        self.num_read += 1
         if item.get("role") == "user" and _is_of_the_harness(item):
             self._items.loss.skip("message of the harness")
         else:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from datetime import datetime
@@ -12,9 +11,9 @@ from typing import Final
 from trajectories.importers.base import Imported, Problem, Result, TurnList, UnreadableError, answer
 from trajectories.importers.loss import LossReport
 from trajectories.importers.pairing import Call, Pairing
-from trajectories.importers.sources import Row, read_document, read_rows
+from trajectories.importers.sources import Row, one_session, read_document, read_rows
 from trajectories.importers.tools import HARNESS_CALLS, action_space, domain_of, tool_objects
-from trajectories.importers.values import Object, arguments, as_object, as_text, instant, int32, plain, shown, sub
+from trajectories.importers.values import Object, arguments, as_text, instant, int32, plain, shown, sub
 from trajectories.model import Action, ErrorKind, JsonValue, Observation, SystemPrompt
 
 _EVENT_FILE: Final = re.compile(r"event-\d+-.*\.json")
@@ -31,20 +30,8 @@ def sources(folder: Path) -> Iterable[Path]:
 
 def read(source: Path) -> Iterator[Result]:
     """The one trajectory that a source is. Events that cannot be read are problems, and the rest counts."""
-    conversation = _Conversation()
-    digest = hashlib.sha256()
     rows = _folder_rows(source) if source.is_dir() else read_rows(source)
-    for row in rows:
-        if isinstance(row, Problem):
-            yield row
-            continue
-        digest.update(row.digest.encode())
-        try:
-            conversation.add(as_object(row.value, "an event"))
-        except UnreadableError as error:
-            yield row.problem(str(error))
-    if conversation.num_events:
-        yield conversation.imported(source, digest.hexdigest())
+    return one_session(source, rows, _Conversation(), line="an event")
 
 
 def _event_files(folder: Path) -> Iterator[Path]:
@@ -64,7 +51,7 @@ class _Conversation:
     """Reads events in their order."""
 
     def __init__(self) -> None:
-        self.num_events = 0
+        self.num_read = 0
         self._loss = LossReport()
         self._turns = TurnList(self._loss)
         self._pairing = Pairing(self._turns, self._loss)
@@ -81,7 +68,7 @@ class _Conversation:
         kind = as_text(event.get("kind"), "the kind of an event")
         if not kind:
             raise UnreadableError("an event has no kind", mend="events of version 0 are the format openhands-v0")
-        self.num_events += 1
+        self.num_read += 1
         self._started_at = self._started_at or instant(event.get("timestamp"))
         if kind == "ActionEvent":
             self._action(event)

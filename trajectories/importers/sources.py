@@ -5,18 +5,19 @@ from __future__ import annotations
 import hashlib
 import io
 import zlib
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
-from typing import BinaryIO, Final
+from typing import BinaryIO, Final, Protocol
 
 import fsspec
 
 from trajectories.importers.base import Imported, NoTrajectory, Problem, Result, UnreadableError
 from trajectories.importers.json_arrays import array_elements
 from trajectories.importers.json_text import parse
+from trajectories.importers.values import Object, as_object
 from trajectories.model import JsonValue, canonical_json
 
 MAX_ROW_BYTES: Final = 256 * 2**20
@@ -86,6 +87,38 @@ def built(row: Row, build: Callable[[Row], Imported | NoTrajectory]) -> Result:
         return row.problem(str(error))
     except RecursionError:
         return row.problem("it is nested too deep")
+
+
+class Session(Protocol):
+    """A trajectory that is put together line by line."""
+
+    num_read: int
+    """What has been read that makes it a trajectory at all."""
+
+    def add(self, line: Object, /) -> None:
+        """Raises ``UnreadableError`` for what is no line of such a session."""
+        ...
+
+    def imported(self, source: Path, digest: str) -> Imported: ...
+
+
+def one_session(source: Path, rows: Iterable[Row | Problem], session: Session, *, line: str) -> Iterator[Result]:
+    """The one trajectory that a source is, if it is any. Rows that cannot be read are problems, and the rest counts.
+
+    ``line`` is what one of its rows is called: ``a line``, ``an event``.
+    """
+    digest = hashlib.sha256()
+    for row in rows:
+        if isinstance(row, Problem):
+            yield row
+            continue
+        digest.update(row.digest.encode())
+        try:
+            session.add(as_object(row.value, line))
+        except UnreadableError as error:
+            yield row.problem(str(error))
+    if session.num_read:
+        yield session.imported(source, digest.hexdigest())
 
 
 def read_document(path: Path) -> Row:

@@ -1,0 +1,68 @@
+"""Manifests: written last, so that tables that have one are whole."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from pathlib import Path
+from typing import TypeVar
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+from pydantic import BaseModel
+
+from trajectories.errors import InputError
+from trajectories.files import remove_abandoned, storage_errors, written_whole
+
+_ROWS_A_GROUP = 100_000
+_NAME = "manifest.json"
+
+_Manifest = TypeVar("_Manifest", bound=BaseModel)
+
+
+def read_manifest(folder: Path, kind: type[_Manifest], *, version: int, what: str, mend: str) -> _Manifest | None:
+    """The manifest of the tables in ``folder``; None where they are not whole yet.
+
+    Args:
+        version: the newest ``schema_version`` that is understood.
+        what: the tables are, for people, such as ``this sidecar``.
+        mend: what helps where it is damaged.
+
+    Raises:
+        InputError: it cannot be understood, or a newer worldtape wrote it.
+    """
+    path = folder / _NAME
+    try:
+        written = json.loads(path.read_bytes())
+        refuse_newer(written["schema_version"], version, what=what, where=str(path))
+        return kind.model_validate(written)
+    except FileNotFoundError:
+        return None
+    except (ValueError, KeyError, TypeError) as error:
+        raise InputError(f"the manifest of {what} cannot be understood", where=str(path), mend=mend) from error
+
+
+def refuse_newer(found: int, newest: int, *, what: str, where: str) -> None:
+    """Raise ``InputError`` for what a newer version of worldtape has written."""
+    if found > newest:
+        raise InputError(f"a newer worldtape wrote {what}", where=where, mend="upgrade worldtape")
+
+
+def write_manifest(folder: Path, manifest: BaseModel) -> None:
+    """Declare the tables in ``folder`` to be whole."""
+    with written_whole(folder / _NAME) as file:
+        file.write(manifest.model_dump_json(indent=2).encode() + b"\n")
+
+
+def replace_tables(folder: Path, tables: Mapping[Path, pa.Table], manifest: BaseModel) -> None:
+    """Put tables, each at its path in ``folder``, and their manifest in the place of those that stand.
+
+    Raises:
+        StorageError: the disk is full or fails.
+    """
+    remove_abandoned(folder)
+    (folder / _NAME).unlink(missing_ok=True)
+    for path, table in tables.items():
+        with storage_errors(path), written_whole(path) as file:
+            pq.write_table(table, file, compression="zstd", write_page_index=True, row_group_size=_ROWS_A_GROUP)
+    write_manifest(folder, manifest)
