@@ -6,6 +6,7 @@ import sys
 
 from benchmarks import (
     bench_contamination,
+    bench_curation,
     bench_duplicates,
     bench_packing,
     bench_secrets,
@@ -19,6 +20,7 @@ _BENCHMARKS = {
     "secrets": bench_secrets.run,
     "duplicates": bench_duplicates.run,
     "contamination": bench_contamination.run,
+    "curation": bench_curation.run,
     "packing": bench_packing.run,
     "terminal": bench_terminal.run,
 }

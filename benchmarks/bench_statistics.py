@@ -18,7 +18,8 @@ import pyarrow.parquet as pq
 
 from benchmarks.table import Row, Table
 from curation.filters import Filters
-from curation.pieces import cut, judge_pieces
+from curation.judgements import judge_pieces
+from curation.pieces import cut
 from curation.profile import CurationProfile
 from curation.statistics import batch_statistics, turn_statistics
 from trajectories import ErrorKind

@@ -2,11 +2,13 @@
 
 from curation.classes import Thresholds, TurnClass, classify
 from curation.filters import Filters, Scope
-from curation.job import ClassCount, CurationSummary, JobSizes, curate
+from curation.job import ClassCount, CurationSummary, curate
 from curation.keep import KeepRatios
-from curation.profile import CurationProfile
+from curation.passes import JobSizes
+from curation.profile import CurationProfile, Draw
 from curation.reasons import Reason
 from curation.report import write_report
+from curation.search_settings import Searches
 from curation.sidecar import Sidecar, open_sidecar
 from curation.statistics import TurnStatistics, batch_statistics, turn_statistics
 
@@ -14,11 +16,13 @@ __all__ = [
     "ClassCount",
     "CurationProfile",
     "CurationSummary",
+    "Draw",
     "Filters",
     "JobSizes",
     "KeepRatios",
     "Reason",
     "Scope",
+    "Searches",
     "Sidecar",
     "Thresholds",
     "TurnClass",

@@ -1,17 +1,17 @@
 """The curation job: a sidecar of every turn of a data set, spread over cores or machines, the same bytes wherever.
 
-The work is cut into pieces of turns parts (`curation.pieces`), grouped to tasks of about a second, and each sidecar
-part is joined as soon as its last piece is judged. What is done is never done again: a job that was killed goes on
-where it stopped, and new turns parts are judged alone. The manifest is written last: a sidecar with one is whole.
+First come the searches (`curation.searches`), whose tables say of turns what they do not show themselves. Then the work
+is cut into pieces of turns parts (`curation.pieces`), grouped to tasks of about a second, and each sidecar part is
+joined as soon as its last piece is judged. What is done is never done again: a job that was killed goes on where it
+stopped, and new turns parts are judged alone. The manifest is written last: a sidecar with one is whole.
 """
 
 from __future__ import annotations
 
 import fcntl
 import functools
-import os
 import shutil
-from collections.abc import Callable, Collection, Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass
 from pathlib import Path
@@ -19,27 +19,22 @@ from pathlib import Path
 import polars as pl
 
 from curation.classes import CLASSES, TurnClass
+from curation.elsewhere import Elsewhere
 from curation.filters.attempts import superseded_by_part
-from curation.pieces import cut, join, judge_pieces, together
+from curation.judgements import join, judge_pieces
+from curation.passes import JobSizes, Watch, Workers, turn_part_names, unwatched
+from curation.pieces import cut
 from curation.profile import CurationProfile
+from curation.reasons import Reason
 from curation.sidecar import Sidecar, open_sidecar, part_origin
-from curation.spread import spread
 from trajectories.dataset import Dataset
 from trajectories.errors import InputError
 from trajectories.files import make_folder, storage_errors
 
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class JobSizes:
-    """How the work is cut, in uncompressed bytes of text; the result does not depend on it."""
-
-    task_bytes: int = 128 * 2**20
-    """About a second's work, against the few milliseconds that a task costs."""
-    in_process_bytes: int = 512 * 2**20
-    """With less than this to do, worker processes would take longer to start than to work."""
+_SUMS = (pl.col("turns").sum(), pl.col("kept").sum())
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True)
 class ClassCount:
     """Turns of one class, and those of them that stay in the loss."""
 
@@ -49,13 +44,17 @@ class ClassCount:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CurationSummary:
-    """What a curation came to; ``classes`` has every class, in the order of their rules."""
+    """What a curation came to. ``classes`` has every class in the order of their rules, ``reasons`` those there are."""
 
     sidecar: Sidecar
     num_turns: int
     num_kept: int
     num_unreadable: int
     classes: dict[TurnClass, ClassCount]
+    reasons: dict[Reason, int]
+    """Turns by the reason that is told of them, in the order in which the first that holds is told."""
+    searches: Mapping[str, str]
+    """The fingerprint of each search that was made, by the name of its tables' folder."""
     num_parts_judged: int
     num_parts_skipped: int
     """Parts that an earlier job had finished with the same profile."""
@@ -66,56 +65,54 @@ def curate(
     *,
     name: str = "default",
     profile: CurationProfile | None = None,
+    benchmarks: Sequence[Path] = (),
     scheduler: str | None = None,
     workers: int | None = None,
     overwrite: bool = False,
     sizes: JobSizes | None = None,
-    progress: Callable[[int, int], None] | None = None,
+    watch: Watch = unwatched,
 ) -> CurationSummary:
     """Judge every turn of a data set that has no judgement of this name yet.
+
+    A turn is judged again where something else is known of it than before: a later attempt, a copy, a benchmark's item.
 
     Args:
         name: of the sidecar, a folder below ``curation/``.
         profile: the default one unless given.
+        benchmarks: files and folders to look for, as `curation.contamination.benchmark_files` reads them.
         scheduler: address of a Dask scheduler, whose workers see the data set at the same path.
         workers: processes to start without one; all cores unless given, none for little work.
         overwrite: remove the sidecar of this name, if there is one, and begin anew.
-        progress: called with the number of row groups judged so far, and of all that are to be judged.
+        watch: shows how far the job is, stage by stage.
 
     Raises:
-        InputError: no data set or no turns, a sidecar of another profile, no scheduler at the address.
+        InputError: no data set or no turns, a sidecar of another profile, a benchmark that cannot be understood, no
+            scheduler at the address.
         DamagedFileError: a turns part cannot be read.
         StorageError: the disk is full or fails; nothing half-written is left, and the next job goes on from there.
         WorldtapeError: the workers were killed again and again.
     """
+    from curation.searches import search  # here, for it loads Numba
+
     profile = profile or CurationProfile()
-    sizes = sizes or JobSizes()
     sidecar = open_sidecar(dataset, name)
-    turns = dataset.folder / "turns"
-    parts = [Path(part.path).relative_to(turns).as_posix() for part in dataset.turn_parts()]
-    with _only_job(sidecar), _set_aside(sidecar) if overwrite else nullcontext():
+    parts = turn_part_names(dataset)
+    hands = Workers(scheduler=scheduler, number=workers, sizes=sizes or JobSizes(), watch=watch)
+    with _only_job(sidecar), _set_aside(sidecar) if overwrite else nullcontext(), hands:
         _remove_damaged(sidecar)
         _refuse_other_profile(sidecar, profile)
         superseded = superseded_by_part(dataset) if profile.filters.superseded else {}
-        standing = _up_to_date(sidecar, superseded)
-        todo = sorted(set(parts) - standing)
-        stale = set(sidecar.parts()) - set(parts)
-        if todo or stale or sidecar.manifest() is None:
-            (sidecar.folder / "manifest.json").unlink(missing_ok=True)
-            for part in stale:
-                (sidecar.folder / part).unlink()
-            _judge_parts(
-                turns,
-                {part: superseded.get(part, frozenset()) for part in todo},
-                sidecar,
-                profile,
-                scheduler=scheduler,
-                workers=workers,
-                sizes=sizes,
-                progress=progress,
-            )
-            sidecar.write_manifest(profile)
-            shutil.rmtree(sidecar.work, ignore_errors=True)
+        searched = search(dataset, name, profile, benchmarks=benchmarks, superseded=superseded, workers=hands)
+        known = {part: searched.elsewhere(part) for part in parts}
+        todo = {part: known[part] for part in sorted(set(parts) - _up_to_date(sidecar, known))}
+        _judge_parts(dataset.folder / "turns", todo, sidecar, profile, hands)
+        stale = sorted(set(sidecar.parts()) - set(parts))
+        for part in stale:
+            (sidecar.folder / part).unlink()
+        manifest = sidecar.manifest()
+        if todo or stale or manifest is None or manifest.searches != searched.fingerprints:
+            sidecar.write_manifest(profile, searched.fingerprints)
+        shutil.rmtree(sidecar.work, ignore_errors=True)
         return _summary(sidecar, num_judged=len(todo), num_skipped=len(parts) - len(todo))
 
 
@@ -170,40 +167,32 @@ def _refuse_other_profile(sidecar: Sidecar, profile: CurationProfile) -> None:
             )
 
 
-def _up_to_date(sidecar: Sidecar, superseded: Mapping[str, Collection[str]]) -> set[str]:
-    """The parts that stand, but for those with a trajectory of which a later attempt has been recorded since."""
+def _up_to_date(sidecar: Sidecar, known: Mapping[str, Elsewhere]) -> set[str]:
+    """The parts that stand, but for those of whose turns something else is known now."""
     return {
-        part for part in sidecar.parts() if not part_origin(sidecar.folder / part).is_outdated(superseded.get(part, ()))
+        part
+        for part in sidecar.parts()
+        if part in known and part_origin(sidecar.folder / part).elsewhere == known[part].digest
     }
 
 
 def _judge_parts(
-    turns: Path,
-    parts: Mapping[str, Collection[str]],
-    sidecar: Sidecar,
-    profile: CurationProfile,
-    *,
-    scheduler: str | None,
-    workers: int | None,
-    sizes: JobSizes,
-    progress: Callable[[int, int], None] | None,
+    turns: Path, parts: Mapping[str, Elsewhere], sidecar: Sidecar, profile: CurationProfile, workers: Workers
 ) -> None:
     """Write the sidecar parts of ``parts``, each as soon as its last piece is judged.
 
     Args:
-        parts: the superseded trajectories of each part.
+        parts: what is known of each part's turns that they do not show.
     """
-    pieces = {part: cut(turns, part, sizes.task_bytes) for part in parts}
+    if not parts:
+        return
+    (sidecar.folder / "manifest.json").unlink(missing_ok=True)
+    pieces = {part: cut(turns, part, workers.sizes.task_bytes) for part in parts}
     waiting = {part: len(of_part) for part, of_part in pieces.items()}
     everything = [piece for of_part in pieces.values() for piece in of_part]
-    if workers is None:
-        workers = os.cpu_count() or 1
-    if sum(piece.num_bytes for piece in everything) < sizes.in_process_bytes:
-        workers = 1
     work = sidecar.work / profile.fingerprint
     task = functools.partial(judge_pieces, turns, work, profile=profile)
-    num_judged, num_groups = 0, sum(piece.num_groups for piece in everything)
-    for done in spread(task, together(everything, sizes.task_bytes), scheduler=scheduler, workers=workers):
+    for done in workers.each(task, everything, [piece.num_bytes for piece in everything], stage="statistics"):
         for piece in done:
             waiting[piece.part] -= 1
             if not waiting[piece.part]:
@@ -213,25 +202,29 @@ def _judge_parts(
                     sidecar.folder / piece.part,
                     profile,
                     trajectories=turns.parent / "trajectories" / piece.part,
-                    superseded=parts[piece.part],
+                    elsewhere=parts[piece.part],
                 )
-        num_judged += sum(piece.num_groups for piece in done)
-        if progress is not None:
-            progress(num_judged, num_groups)
 
 
 def _summary(sidecar: Sidecar, *, num_judged: int, num_skipped: int) -> CurationSummary:
+    manifest = sidecar.manifest()
+    assert manifest is not None, "it was written a moment ago"
     counts = (
-        sidecar.scan().group_by("class").agg(pl.len().alias("turns"), pl.col("kept").sum()).collect(engine="streaming")
+        sidecar.scan()
+        .group_by("class", "reason")
+        .agg(pl.len().alias("turns"), pl.col("kept").sum())
+        .collect(engine="streaming")
     )
-    found = {name: ClassCount(num_turns=turns, num_kept=kept) for name, turns, kept in counts.iter_rows()}
-    nothing = ClassCount(num_turns=0, num_kept=0)
+    by_class = {name: (turns, kept) for name, turns, kept in counts.group_by("class").agg(_SUMS).iter_rows()}
+    by_reason = {name: turns for name, turns, _ in counts.group_by("reason").agg(_SUMS).iter_rows()}
     return CurationSummary(
         sidecar=sidecar,
-        num_turns=sum(count.num_turns for count in found.values()),
-        num_kept=sum(count.num_kept for count in found.values()),
-        num_unreadable=found.get(None, nothing).num_turns,
-        classes={name: found.get(name.value, nothing) for name in CLASSES},
+        num_turns=manifest.num_turns,
+        num_kept=manifest.num_kept,
+        num_unreadable=by_reason.get(Reason.UNREADABLE, 0),
+        classes={name: ClassCount(*by_class.get(name.value, (0, 0))) for name in CLASSES},
+        reasons={reason: by_reason[reason] for reason in Reason if reason in by_reason},
+        searches=manifest.searches,
         num_parts_judged=num_judged,
         num_parts_skipped=num_skipped,
     )

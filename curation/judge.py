@@ -9,13 +9,10 @@ from numpy.typing import NDArray
 
 from curation.classes import CLASSES, classify_batch
 from curation.keep import draw_batch, keep_ratio_batch, trajectory_states
-from curation.profile import CurationProfile
+from curation.profile import CurationProfile, Draw
 from curation.reasons import NO_REASON, Codes, Reason, code_of, reason_names
 from curation.sidecar import sidecar_schema
 from curation.statistics import Floats, batch_statistics
-
-JUDGED_COLUMNS = ("trajectory_id", "turn", "action", "observation")
-"""The columns of a turn that its judgement depends on."""
 
 _CLASS_NAMES = pa.array([name.value for name in CLASSES], pa.string())
 
@@ -24,7 +21,7 @@ def judge(turns: pa.Table, profile: CurationProfile, filtered: Codes) -> pa.Tabl
     """The sidecar rows of turns, in their order.
 
     Args:
-        turns: a table with the `JUDGED_COLUMNS`.
+        turns: a table with `curation.pieces.TEXT_COLUMNS`.
         profile: the configuration.
         filtered: what the filters say against each turn; it masks the turn and changes nothing else of its row.
     """
@@ -36,10 +33,11 @@ def judge(turns: pa.Table, profile: CurationProfile, filtered: Codes) -> pa.Tabl
     codes = classify_batch(ol, nov, r, len_observation, profile.thresholds)
     ratios = keep_ratio_batch(codes, len_observation, profile.keep_ratios)
     u = _draws(turns, profile.seed)
-    kept = (u < ratios) & ~unreadable
+    by_token = (profile.draw is Draw.TOKEN) & (ratios > 0)
+    kept = ((u < ratios) | by_token) & ~unreadable
     reasons = np.select(
-        [unreadable, len_observation == 0, kept],
-        [code_of(Reason.UNREADABLE), code_of(Reason.SILENCE), code_of(Reason.KEPT)],
+        [unreadable, len_observation == 0, by_token & (ratios < 1), kept],
+        [code_of(reason) for reason in (Reason.UNREADABLE, Reason.SILENCE, Reason.DRAWN_BY_TOKEN, Reason.KEPT)],
         code_of(Reason.DRAWN_OUT),
     )
     columns = {

@@ -1,4 +1,4 @@
-"""Which turns stay in the loss: a draw that depends on (seed, trajectory, turn) alone.
+"""Which turns, or which tokens of them, stay in the loss: draws that depend on (seed, trajectory, turn) alone.
 
     state = BLAKE2b-64(UTF-8 of "<seed>:<trajectory_id>"), read little-endian
     hash64(seed, trajectory_id, turn) = output number ``turn`` of SplitMix64 seeded with ``state``
@@ -6,6 +6,9 @@
 
 A turn is kept iff u < keep ratio. So a turn's fate does not depend on the order of the data, on other turns or on the
 worker, and a larger ratio keeps all that a smaller one keeps. SplitMix64: Steele, Lea and Flood, OOPSLA 2014.
+
+Where every token is drawn for itself (`Draw.TOKEN`), the turn's hash64 is in turn the state that its tokens are drawn
+from: the u of the observation's token number i, counted from 1, is output number i of SplitMix64 seeded with it.
 """
 
 from __future__ import annotations
@@ -79,9 +82,21 @@ def draw(seed: int, trajectory_id: str, turn: int) -> float:
     return (hash64(seed, trajectory_id, turn) >> 11) / 2**53
 
 
-def draw_batch(states: NDArray[np.uint64], turns: NDArray[np.int32]) -> Floats:
-    """`draw` of many turns, each with the state of its trajectory."""
-    mixed: NDArray[np.uint64] = states + turns.astype(np.uint64) * np.uint64(_GOLDEN)
+def token_draw(seed: int, trajectory_id: str, turn: int, number: int) -> float:
+    """u of the observation token ``number`` (from 1) of one turn, in [0, 1)."""
+    return (splitmix64(hash64(seed, trajectory_id, turn), number) >> 11) / 2**53
+
+
+def token_draws(seed: int, trajectory_id: str, turn: int, count: int) -> Floats:
+    """`token_draw` of the first ``count`` tokens of one turn's observation, shape ``(count,)``."""
+    state = np.array([hash64(seed, trajectory_id, turn)], dtype=np.uint64)
+    return draw_batch(state, np.arange(1, count + 1))
+
+
+def draw_batch(states: NDArray[np.uint64], numbers: NDArray[np.int32] | NDArray[np.int64]) -> Floats:
+    """u of these output numbers, each of SplitMix64 seeded with its state: `draw` of many turns, given the states of
+    their trajectories."""
+    mixed: NDArray[np.uint64] = states + numbers.astype(np.uint64) * np.uint64(_GOLDEN)
     mixed = (mixed ^ mixed >> np.uint64(30)) * np.uint64(_FIRST_MIX)
     mixed = (mixed ^ mixed >> np.uint64(27)) * np.uint64(_SECOND_MIX)
     top: NDArray[np.uint64] = (mixed ^ mixed >> np.uint64(31)) >> np.uint64(11)

@@ -13,6 +13,7 @@ from pydantic import BaseModel
 
 from trajectories.errors import InputError
 from trajectories.files import remove_abandoned, storage_errors, written_whole
+from trajectories.part_files import PARQUET_OPTIONS
 
 _ROWS_A_GROUP = 100_000
 _NAME = "manifest.json"
@@ -64,5 +65,5 @@ def replace_tables(folder: Path, tables: Mapping[Path, pa.Table], manifest: Base
     (folder / _NAME).unlink(missing_ok=True)
     for path, table in tables.items():
         with storage_errors(path), written_whole(path) as file:
-            pq.write_table(table, file, compression="zstd", write_page_index=True, row_group_size=_ROWS_A_GROUP)
+            pq.write_table(table, file, row_group_size=_ROWS_A_GROUP, **PARQUET_OPTIONS)
     write_manifest(folder, manifest)

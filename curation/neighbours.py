@@ -14,7 +14,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from trajectories.errors import InputError
-from trajectories.part_files import reading_part
+from trajectories.part_files import open_part, reading_part
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,7 +60,7 @@ def turns_by_row_group(path: Path, first: int, end: int, columns: Sequence[str])
         InputError: the part lacks a column.
     """
     with reading_part(path):
-        part = pq.ParquetFile(path)
+        part = open_part(path)
     with part:
         missing = set(columns) - set(part.schema_arrow.names)
         if missing:

@@ -4,58 +4,143 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TypeVar
+from types import TracebackType
+from typing import Generic, Protocol, Self, TypeVar
 
 import pyarrow as pa
 
-from curation.job import JobSizes
 from curation.neighbours import turns_by_row_group
 from curation.pieces import Piece, cut
-from curation.spread import spread
+from curation.spread import Pool
 from trajectories.dataset import Dataset
 
 _Task = TypeVar("_Task")
+_Result = TypeVar("_Result")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class JobSizes:
+    """How the work is cut, in uncompressed bytes of text; the result does not depend on it."""
+
+    task_bytes: int = 128 * 2**20
+    """About a second's work, against the few milliseconds that a task costs."""
+    in_process_bytes: int = 512 * 2**20
+    """With less than this to do, worker processes would take longer to start than to work."""
+
+
+class Progress(Protocol):
+    """Told, now and then, how many bytes of text are done, and of how many."""
+
+    def __call__(self, done: int, total: int) -> None: ...
+
+
+class Watch(Protocol):
+    """What shows how far a job is: each stage of it has a block, and a name for people."""
+
+    def __call__(self, stage: str) -> AbstractContextManager[Progress]: ...
+
+
+def unwatched(stage: str) -> AbstractContextManager[Progress]:  # noqa: ARG001  # the name is the protocol's
+    """The watch of a job at which nobody looks."""
+    return nullcontext(lambda done, total: None)  # noqa: ARG005  # and so are these
+
+
+@dataclass(slots=True, kw_only=True)
 class Workers:
-    """Who does the work: a Dask scheduler anywhere, or ``number`` processes here (all cores unless given)."""
+    """Who does the work: a Dask scheduler anywhere, or ``number`` processes here (all cores unless given).
+
+    In a ``with`` block the processes are started once for all that they do in it, else for each job anew.
+    """
 
     scheduler: str | None = None
     number: int | None = None
     sizes: JobSizes = field(default_factory=JobSizes)
+    watch: Watch = unwatched
+    _pool: Pool | None = field(default=None, init=False, repr=False)
 
-    def do(self, work: Callable[[list[_Task]], object], tasks: Sequence[_Task], num_bytes: Sequence[int]) -> None:
-        """Do all tasks, in lists of about ``sizes.task_bytes``; with little to do, in this process.
+    def __enter__(self) -> Self:
+        self._pool = self._new_pool().__enter__()
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        pool, self._pool = self._pool, None
+        if pool is not None:
+            pool.__exit__(kind, error, trace)
+
+    def _new_pool(self) -> Pool:
+        return Pool(scheduler=self.scheduler, workers=self.number or os.cpu_count() or 1)
+
+    def each(
+        self, work: Callable[[list[_Task]], _Result], tasks: Sequence[_Task], num_bytes: Sequence[int], *, stage: str
+    ) -> Iterator[_Result]:
+        """The results of ``work`` on lists of tasks of about ``sizes.task_bytes``, in the order they finish.
+
+        With little to do, it is done in this process.
 
         Args:
             work: gives the same result however often and wherever it runs.
             tasks: what to do.
             num_bytes: the size of each task.
+            stage: what this is to people who watch.
 
         Raises:
             InputError: the scheduler does not answer.
             WorldtapeError: a task killed several workers in a row.
             Exception: what ``work`` raised.
         """
-        number = self.number or os.cpu_count() or 1
-        if sum(num_bytes) < self.sizes.in_process_bytes:
-            number = 1
-        for _ in spread(work, self._together(tasks, num_bytes), scheduler=self.scheduler, workers=number):
+        lists, sizes = self._together(tasks, num_bytes)
+        total, done = sum(sizes), 0
+        little = self.scheduler is None and total < self.sizes.in_process_bytes
+        with self.watch(stage) as progress, self._pool_for(little) as pool:
+            for size, result in pool.map(_Sized(work), list(zip(sizes, lists, strict=True))):
+                yield result
+                done += size
+                progress(done, total)
+
+    def do(
+        self,
+        work: Callable[[list[_Task]], object],
+        tasks: Sequence[_Task],
+        num_bytes: Sequence[int],
+        *,
+        stage: str = "turns",
+    ) -> None:
+        """`each`, where nothing is made of the results."""
+        for _ in self.each(work, tasks, num_bytes, stage=stage):
             pass
 
-    def _together(self, tasks: Sequence[_Task], num_bytes: Sequence[int]) -> list[list[_Task]]:
+    def _pool_for(self, little: bool) -> AbstractContextManager[Pool]:
+        if little:
+            return Pool(scheduler=None, workers=1)
+        return self._new_pool() if self._pool is None else nullcontext(self._pool)
+
+    def _together(self, tasks: Sequence[_Task], num_bytes: Sequence[int]) -> tuple[list[list[_Task]], list[int]]:
+        """Tasks in order, so many to a list that it is some work and none is much more than another; their sizes."""
         lists: list[list[_Task]] = []
-        room = 0
+        sizes: list[int] = []
         for task, size in zip(tasks, num_bytes, strict=True):
-            if not lists or room < size:
+            if not lists or sizes[-1] + size > self.sizes.task_bytes:
                 lists.append([])
-                room = self.sizes.task_bytes
+                sizes.append(0)
             lists[-1].append(task)
-            room -= size
-        return lists
+            sizes[-1] += size
+        return lists, sizes
+
+
+@dataclass(frozen=True, slots=True)
+class _Sized(Generic[_Task, _Result]):
+    """Work that tells the size of the list it has done beside its result."""
+
+    work: Callable[[list[_Task]], _Result]
+
+    def __call__(self, task: tuple[int, list[_Task]]) -> tuple[int, _Result]:
+        size, tasks = task
+        return size, self.work(tasks)
 
 
 def turn_pieces(dataset: Dataset, sizes: JobSizes) -> list[Piece]:
@@ -66,8 +151,17 @@ def turn_pieces(dataset: Dataset, sizes: JobSizes) -> list[Piece]:
         DamagedFileError: a part is not a Parquet file.
     """
     turns = dataset.folder / "turns"
-    parts = [Path(part.path).relative_to(turns).as_posix() for part in dataset.turn_parts()]
-    return [piece for part in parts for piece in cut(turns, part, sizes.task_bytes)]
+    return [piece for part in turn_part_names(dataset) for piece in cut(turns, part, sizes.task_bytes)]
+
+
+def turn_part_names(dataset: Dataset) -> list[str]:
+    """The paths of the turns parts below ``turns/``, sorted: their names in every table that mirrors them.
+
+    Raises:
+        InputError: no data set, no turns, or not a local folder.
+    """
+    turns = dataset.folder / "turns"
+    return [Path(part.path).relative_to(turns).as_posix() for part in dataset.turn_parts()]
 
 
 def place_of(piece: Piece) -> tuple[str, str]:

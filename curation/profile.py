@@ -6,6 +6,7 @@ import hashlib
 import json
 import tomllib
 from collections.abc import Iterable, Mapping
+from enum import StrEnum
 from pathlib import Path
 
 from pydantic import BaseModel, ConfigDict, ValidationError
@@ -13,19 +14,33 @@ from pydantic import BaseModel, ConfigDict, ValidationError
 from curation.classes import Thresholds
 from curation.filters.settings import Filters
 from curation.keep import KeepRatios
+from curation.search_settings import ContaminationSettings, DuplicateSettings, Searches
 from trajectories.errors import InputError
 from trajectories.spelling import nearest
 
 
+class Draw(StrEnum):
+    """What a keep ratio is the share of: the two readings of how the classes are thinned out."""
+
+    TURN = "turn"
+    """A turn is in the loss or is not."""
+    TOKEN = "token"
+    """Of every turn so many tokens are in the loss."""
+
+
 class CurationProfile(BaseModel):
-    """All that a curation's result depends on, beside the data."""
+    """All that a curation's result depends on, beside the data and the benchmarks."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
+    seed: int = 0
+    draw: Draw = Draw.TURN
     thresholds: Thresholds = Thresholds()
     keep_ratios: KeepRatios = KeepRatios()
     filters: Filters = Filters()
-    seed: int = 0
+    searches: Searches = Searches()
+    duplicates: DuplicateSettings = DuplicateSettings()
+    contamination: ContaminationSettings = ContaminationSettings()
 
     @classmethod
     def from_toml(cls, path: Path) -> CurationProfile:

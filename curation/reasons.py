@@ -20,6 +20,8 @@ class Reason(StrEnum):
 
     UNREADABLE = "unreadable"
     SUPERSEDED = "superseded"
+    CONTAMINATED = "contaminated"
+    DUPLICATE_TRAJECTORY = "duplicate_trajectory"
     FEW_TURNS = "few_turns"
     UNDECLARED_TOOL = "undeclared_tool"
     GUI_FAILURE = "gui_failure"
@@ -28,14 +30,18 @@ class Reason(StrEnum):
     RETRY = "retry"
     NO_CHANGE = "no_change"
     TRUNCATED = "truncated"
+    DUPLICATE_TURN = "duplicate_turn"
     SILENCE = "silence"
     DRAWN_OUT = "drawn_out"
+    DRAWN_BY_TOKEN = "drawn_by_token"
     KEPT = "kept"
 
 
 MEANINGS: Final[Mapping[Reason, str]] = {
     Reason.UNREADABLE: "Masked: the action or the observation is missing or is not UTF-8.",
     Reason.SUPERSEDED: "Masked: of an attempt that was interrupted and begun again, and both begin alike.",
+    Reason.CONTAMINATED: "Masked: it holds an item of a benchmark, or is of a trajectory that does.",
+    Reason.DUPLICATE_TRAJECTORY: "Masked: of a trajectory that is a copy, exact or nearly, of one that stays.",
     Reason.FEW_TURNS: "Masked: of a trajectory with too few turns.",
     Reason.UNDECLARED_TOOL: "Masked: a tool was called that the trajectory does not declare.",
     Reason.GUI_FAILURE: "Masked: the screen's state is missing, or shows a CAPTCHA or an HTTP error.",
@@ -44,8 +50,10 @@ MEANINGS: Final[Mapping[Reason, str]] = {
     Reason.RETRY: "Masked: a malformed action that was refused and tried again.",
     Reason.NO_CHANGE: "Masked: the screen is the same before and after.",
     Reason.TRUNCATED: "Masked: the observation was cut when it was recorded.",
+    Reason.DUPLICATE_TURN: "Masked: a copy, exact or nearly, of a turn that stays.",
     Reason.SILENCE: "Kept: the observation is empty, and silence is what the environment answered.",
     Reason.DRAWN_OUT: "Masked: the draw was not below the class's keep ratio.",
+    Reason.DRAWN_BY_TOKEN: "Kept: each of its tokens is in the loss where its own draw is below the keep ratio.",
     Reason.KEPT: "Kept: the draw was below the class's keep ratio.",
 }
 

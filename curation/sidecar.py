@@ -10,7 +10,7 @@ import hashlib
 import json
 import sys
 import unicodedata
-from collections.abc import Collection
+from collections.abc import Mapping
 from dataclasses import dataclass
 from importlib.metadata import version
 from pathlib import Path
@@ -56,22 +56,17 @@ columns are null where the turn is unreadable. ``u`` is the draw of `curation.ke
 `curation.reasons`."""
 
 
-def sidecar_schema(profile: CurationProfile, superseded: Collection[str] = ()) -> pa.Schema:
-    """`SIDECAR` with what made it in its metadata: the profile and its fingerprint, the seed, the versions, and which
-    of its trajectories later attempts had superseded."""
+def sidecar_schema(profile: CurationProfile, elsewhere: str = "") -> pa.Schema:
+    """`SIDECAR` with what made it in its metadata: the profile and its fingerprint, the seed, the versions, and the
+    digest of what was known of its turns from elsewhere."""
     added = {
         "profile": profile.canonical_json(),
         "fingerprint": profile.fingerprint,
         "seed": str(profile.seed),
         "versions": json.dumps(_versions(), sort_keys=True),
-        "superseded": _digest(superseded),
+        "elsewhere": elsewhere,
     }
     return SIDECAR.with_metadata({**SIDECAR.metadata, **{key.encode(): text.encode() for key, text in added.items()}})
-
-
-def _digest(trajectory_ids: Collection[str]) -> str:
-    """16 hexadecimal digits for a set of trajectories; none for the empty one."""
-    return hashlib.sha256("\n".join(sorted(trajectory_ids)).encode()).hexdigest()[:16] if trajectory_ids else ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,11 +75,8 @@ class PartOrigin:
 
     fingerprint: str
     """Of the profile."""
-    superseded: str
-
-    def is_outdated(self, superseded: Collection[str]) -> bool:
-        """Whether the trajectories of its turns that are superseded are others now."""
-        return self.superseded != _digest(superseded)
+    elsewhere: str
+    """The digest of what was known of its turns that they do not show."""
 
 
 def part_origin(path: Path) -> PartOrigin:
@@ -96,7 +88,7 @@ def part_origin(path: Path) -> PartOrigin:
     try:
         metadata = pq.read_schema(path).metadata
         schema_version = int(metadata[b"schema_version"])
-        origin = PartOrigin(metadata[b"fingerprint"].decode(), metadata.get(b"superseded", b"").decode())
+        origin = PartOrigin(metadata[b"fingerprint"].decode(), metadata[b"elsewhere"].decode())
     except (ValueError, OSError, KeyError, TypeError) as error:
         raise InputError("this is no sidecar part", where=str(path), mend=_AGAIN) from error
     refuse_newer(schema_version, SCHEMA_VERSION, what=_THIS, where=str(path))
@@ -131,6 +123,8 @@ class Manifest(BaseModel):
     name: str
     profile: CurationProfile
     fingerprint: str
+    searches: Mapping[str, str]
+    """The fingerprint of each search that the judgement knew of, by its table's name."""
     versions: dict[str, str]
     num_turns: int
     num_kept: int
@@ -168,13 +162,14 @@ class Sidecar:
         """
         return read_manifest(self.folder, Manifest, version=SCHEMA_VERSION, what=_THIS, mend=_AGAIN)
 
-    def write_manifest(self, profile: CurationProfile) -> Manifest:
-        """Declare the parts that stand to be the whole sidecar."""
+    def write_manifest(self, profile: CurationProfile, searches: Mapping[str, str]) -> Manifest:
+        """Declare the parts that stand to be the whole sidecar, and say which searches it knew of."""
         parts = {part: _part_facts(self.folder / part) for part in self.parts()}
         manifest = Manifest(
             name=self.name,
             profile=profile,
             fingerprint=profile.fingerprint,
+            searches=searches,
             versions=_versions(),
             num_turns=sum(facts.num_turns for facts in parts.values()),
             num_kept=sum(facts.num_kept for facts in parts.values()),

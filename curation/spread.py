@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager, suppress
-from typing import TYPE_CHECKING, TypeVar
+from contextlib import ExitStack, contextmanager, suppress
+from types import TracebackType
+from typing import TYPE_CHECKING, Self, TypeVar
 
 from trajectories.errors import InputError, WorldtapeError
 
@@ -15,30 +16,48 @@ _Task = TypeVar("_Task")
 _Result = TypeVar("_Result")
 
 
-def spread(
-    work: Callable[[_Task], _Result], tasks: Sequence[_Task], *, scheduler: str | None, workers: int
-) -> Iterator[_Result]:
-    """The results of ``work`` on every task, in the order they finish.
+class Pool:
+    """Worker processes for one job after the other; they start with the first that is worth it, and end with the block.
 
     Args:
-        work: a function that gives the same result however often and wherever it runs: a task whose worker dies is
-            given to another.
         scheduler: address of a Dask scheduler; without one, ``workers`` processes on this machine are started, or
-            none at all for one worker or one task.
-
-    Raises:
-        InputError: the scheduler does not answer.
-        WorldtapeError: a task killed several workers in a row.
-        Exception: what ``work`` raised; the tasks not yet done are given up.
+            none at all where there is one worker, or never more than one task.
     """
-    workers = min(workers, len(tasks))
-    if scheduler is None and workers <= 1:
-        yield from map(work, tasks)
-        return
-    from distributed import KilledWorker, as_completed  # here, for it loads Dask
 
-    with _client(scheduler, workers) as client:
-        futures = client.map(work, tasks, pure=False)
+    def __init__(self, *, scheduler: str | None, workers: int) -> None:
+        self._scheduler, self._workers = scheduler, workers
+        self._client: Client | None = None
+        self._stack = ExitStack()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._client = None
+        self._stack.close()
+
+    def map(self, work: Callable[[_Task], _Result], tasks: Sequence[_Task]) -> Iterator[_Result]:
+        """The results of ``work`` on every task, in the order they finish.
+
+        Args:
+            work: a function that gives the same result however often and wherever it runs: a task whose worker dies is
+                given to another.
+
+        Raises:
+            InputError: the scheduler does not answer.
+            WorldtapeError: a task killed several workers in a row.
+            Exception: what ``work`` raised; the tasks not yet done are given up.
+        """
+        if self._scheduler is None and min(self._workers, len(tasks)) <= 1:
+            yield from map(work, tasks)
+            return
+        from distributed import KilledWorker, as_completed  # here, for it loads Dask
+
+        if self._client is None:
+            self._client = self._stack.enter_context(_client(self._scheduler, self._workers))
+        futures = self._client.map(work, tasks, pure=False)
         try:
             for future in as_completed(futures):
                 yield future.result()
@@ -48,6 +67,16 @@ def spread(
                 where=str(error.last_worker.address),
                 mend="give the workers more memory, or use fewer of them",
             ) from error
+        finally:
+            self._client.cancel(futures)
+
+
+def spread(
+    work: Callable[[_Task], _Result], tasks: Sequence[_Task], *, scheduler: str | None, workers: int
+) -> Iterator[_Result]:
+    """`Pool.map` of a pool for this one job."""
+    with Pool(scheduler=scheduler, workers=min(workers, len(tasks))) as pool:
+        yield from pool.map(work, tasks)
 
 
 @contextmanager

@@ -4,8 +4,8 @@ from curation.contamination.benchmark_files import BenchmarkItem, read_benchmark
 from curation.contamination.job import find_contamination
 from curation.contamination.pools import Key, Violation, disjoint_groups
 from curation.contamination.scan import Field
-from curation.contamination.settings import ContaminationSettings
 from curation.contamination.table import Contamination, ContaminationSummary, open_contamination
+from curation.search_settings import ContaminationSettings
 
 __all__ = [
     "BenchmarkItem",

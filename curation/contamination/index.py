@@ -15,8 +15,8 @@ from pydantic import BaseModel, ConfigDict
 
 from curation.contamination import kernel
 from curation.contamination.benchmark_files import BenchmarkItem
-from curation.contamination.settings import ContaminationSettings
 from curation.ngrams import Ends, Hashes, texts_of
+from curation.search_settings import ContaminationSettings
 from curation.words import lower_table
 from trajectories.files import storage_errors, written_whole
 

@@ -17,10 +17,10 @@ import polars as pl
 from curation.contamination.benchmark_files import BenchmarkItem, read_benchmark
 from curation.contamination.index import SourceFacts, build_index
 from curation.contamination.scan import scan_pieces
-from curation.contamination.settings import ContaminationSettings
 from curation.contamination.table import HITS, KEYS, ContaminationSummary, open_contamination
 from curation.passes import Workers, turn_pieces
 from curation.pieces import Piece
+from curation.search_settings import ContaminationSettings
 from trajectories.dataset import Dataset
 from trajectories.errors import InputError
 
@@ -64,7 +64,7 @@ def find_contamination(
     work = contamination.work / fingerprint
     index.save(work / "index.npz")
     scan = functools.partial(scan_pieces, dataset.folder, work, work / "index.npz", settings=settings)
-    workers.do(scan, pieces, [piece.num_bytes for piece in pieces])
+    workers.do(scan, pieces, [piece.num_bytes for piece in pieces], stage="contamination")
     files = [work / piece.file_name for piece in pieces]
     hits = pl.concat([pl.read_parquet(file, glob=False, hive_partitioning=False) for file in files]).sort(KEYS)
     summary = _summarise(hits, settings, fingerprint, sources)

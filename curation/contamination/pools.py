@@ -32,14 +32,16 @@ class Violation(NamedTuple):
 
 
 def disjoint_groups(
-    pools: Mapping[str, Dataset | pl.LazyFrame], *, keys: Sequence[Key] = (Key.SPLIT_GROUP, Key.SOURCE)
+    pools: Mapping[str, Sequence[Dataset] | Dataset | pl.LazyFrame],
+    *,
+    keys: Sequence[Key] = (Key.SPLIT_GROUP, Key.SOURCE),
 ) -> list[Violation]:
     """What pools have in common, sorted; nothing where they are disjoint.
 
     An empty value says nothing about where a trajectory is from, so it is compared by ``trajectory_id`` instead.
 
     Args:
-        pools: by name, data sets or selections of ``Dataset.scan_trajectories()``.
+        pools: by name, data sets, several at once too, or selections of ``Dataset.scan_trajectories()``.
         keys: what must be disjoint. A value of one key is not compared with those of another.
 
     Raises:
@@ -48,13 +50,18 @@ def disjoint_groups(
     if len(pools) < 2:
         raise InputError("one pool has nothing to be disjoint with", mend="name two pools at least")
     frames = [
-        (pool.scan_trajectories() if isinstance(pool, Dataset) else pool)
-        .select("trajectory_id", *(key.value for key in keys))
-        .with_columns(pool=pl.lit(name))
+        rows.select("trajectory_id", *(key.value for key in keys)).with_columns(pool=pl.lit(name))
         for name, pool in pools.items()
+        for rows in _rows(pool)
     ]
     rows = pl.concat(frames)
     return sorted(violation for key in {*keys, Key.TRAJECTORY} for violation in _shared(rows, key))
+
+
+def _rows(pool: Sequence[Dataset] | Dataset | pl.LazyFrame) -> list[pl.LazyFrame]:
+    if isinstance(pool, pl.LazyFrame):
+        return [pool]
+    return [dataset.scan_trajectories() for dataset in ([pool] if isinstance(pool, Dataset) else pool)]
 
 
 def _shared(rows: pl.LazyFrame, key: Key) -> list[Violation]:

@@ -14,8 +14,8 @@ import pyarrow as pa
 from pydantic import BaseModel, ConfigDict
 
 from curation.contamination.index import SourceFacts
-from curation.contamination.settings import ContaminationSettings
 from curation.manifest_files import read_manifest, replace_tables
+from curation.search_settings import ContaminationSettings
 from trajectories.dataset import Dataset, check_name
 from trajectories.errors import InputError
 

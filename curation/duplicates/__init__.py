@@ -1,8 +1,8 @@
 """Exact and near-duplicates among turns and whole trajectories: clusters with one survivor, as sidecar tables."""
 
 from curation.duplicates.job import find_duplicates
-from curation.duplicates.settings import DuplicateSettings
 from curation.duplicates.table import Duplicates, DuplicatesSummary, Scope, ScopeSummary, open_duplicates
+from curation.search_settings import DuplicateSettings
 
 __all__ = [
     "DuplicateSettings",

@@ -14,8 +14,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from curation.duplicates import kernel
-from curation.duplicates.settings import DuplicateSettings
 from curation.ngrams import Ends, Hashes
+from curation.search_settings import DuplicateSettings
 
 Floats: TypeAlias = NDArray[np.float64]
 

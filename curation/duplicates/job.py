@@ -13,7 +13,7 @@ import json
 import shutil
 import sys
 import unicodedata
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from pathlib import Path
 
 import numpy as np
@@ -23,12 +23,12 @@ import pyarrow as pa
 from curation.duplicates.clusters import Clusters, candidates, cluster
 from curation.duplicates.kernel import Flags, ShingleSets
 from curation.duplicates.numbering import Numbered, Turns, WholeTrajectories
-from curation.duplicates.settings import DuplicateSettings
 from curation.duplicates.shingle_files import trajectory_sets, turn_sets, wanted_turns
 from curation.duplicates.signatures import PieceFiles, shingle_pieces, sign_pieces
 from curation.duplicates.table import SCHEMAS, DuplicatesSummary, Scope, ScopeSummary, open_duplicates
 from curation.passes import Workers, turn_pieces
 from curation.pieces import Piece
+from curation.search_settings import DuplicateSettings
 from trajectories.dataset import Dataset
 from trajectories.files import make_folder
 
@@ -38,6 +38,7 @@ def find_duplicates(
     *,
     name: str = "default",
     settings: DuplicateSettings | None = None,
+    without: Collection[str] = (),
     workers: Workers | None = None,
 ) -> DuplicatesSummary:
     """Find exact and near-duplicates among the turns and among the whole trajectories of a data set.
@@ -49,6 +50,7 @@ def find_duplicates(
     Args:
         name: of the curation, a folder below ``curation/``.
         settings: what counts as a duplicate.
+        without: the ids of trajectories that take no part: nothing is a copy of them.
         workers: who does the work; the cores of this machine unless given.
 
     Raises:
@@ -61,11 +63,11 @@ def find_duplicates(
     workers = workers or Workers()
     duplicates = open_duplicates(dataset, name)
     pieces = turn_pieces(dataset, workers.sizes)
-    fingerprint = _fingerprint(settings, pieces)
+    fingerprint = _fingerprint(settings, pieces, without)
     done = duplicates.summary()
     if done is not None and done.fingerprint == fingerprint:
         return done
-    found = _search(dataset.folder / "turns", duplicates.work / fingerprint, pieces, settings, workers)
+    found = _search(dataset.folder / "turns", duplicates.work / fingerprint, pieces, settings, without, workers)
     summary = DuplicatesSummary(
         settings=settings,
         fingerprint=fingerprint,
@@ -79,20 +81,26 @@ def find_duplicates(
     return summary
 
 
-def _fingerprint(settings: DuplicateSettings, pieces: Sequence[Piece]) -> str:
+def _fingerprint(settings: DuplicateSettings, pieces: Sequence[Piece], without: Collection[str]) -> str:
     """Of all that the result depends on: the settings, the parts, and Python's notion of a word."""
     parts = sorted({piece.part for piece in pieces})
     words = [*sys.version_info[:2], unicodedata.unidata_version]
-    return hashlib.sha256(json.dumps([settings.canonical_json(), parts, words]).encode()).hexdigest()[:16]
+    depends_on = json.dumps([settings.canonical_json(), parts, words, sorted(without)])
+    return hashlib.sha256(depends_on.encode()).hexdigest()[:16]
 
 
 def _search(
-    turns_folder: Path, work: Path, pieces: Sequence[Piece], settings: DuplicateSettings, workers: Workers
+    turns_folder: Path,
+    work: Path,
+    pieces: Sequence[Piece],
+    settings: DuplicateSettings,
+    without: Collection[str],
+    workers: Workers,
 ) -> dict[Scope, tuple[Numbered, Clusters]]:
     make_folder(work)
     sign = functools.partial(sign_pieces, turns_folder, work, settings=settings)
-    workers.do(sign, pieces, [piece.num_bytes for piece in pieces])
-    turns = Turns.read(pieces, work, settings)
+    workers.do(sign, pieces, [piece.num_bytes for piece in pieces], stage="duplicates")
+    turns = Turns.read(pieces, work, settings, without)
     trajectories = WholeTrajectories.read(turns, pieces, settings)
     alike = {
         Scope.TURNS: candidates(turns.bands(), turns.eligible),
@@ -126,6 +134,7 @@ def _fetch(
         functools.partial(shingle_pieces, turns_folder, work, settings=settings),
         tasks,
         [task.piece.num_bytes for task in tasks],
+        stage="duplicates, those alike",
     )
     return turn_sets(wanted, turns, [PieceFiles.of(task.piece, work) for task in tasks], work / "turn-shingles")
 

@@ -5,7 +5,7 @@ In memory are the keys of every turn, a few numbers each, and one band at a time
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol
@@ -15,11 +15,11 @@ import polars as pl
 import pyarrow.parquet as pq
 
 from curation.duplicates.kernel import NO_SHINGLE, Flags, Half, band_keys
-from curation.duplicates.settings import DuplicateSettings
 from curation.duplicates.signatures import PieceFiles, band_name, digest_of, least_of_groups
 from curation.ngrams import Ends, Hashes
 from curation.passes import place_of
 from curation.pieces import Piece
+from curation.search_settings import DuplicateSettings
 
 _TRAJECTORY = ["domain", "run", "trajectory_id"]
 
@@ -58,8 +58,10 @@ class Turns:
     num_bands: int
 
     @classmethod
-    def read(cls, pieces: Sequence[Piece], work: Path, settings: DuplicateSettings) -> Turns:
-        """Number the turns of signed pieces."""
+    def read(
+        cls, pieces: Sequence[Piece], work: Path, settings: DuplicateSettings, without: Collection[str] = ()
+    ) -> Turns:
+        """Number the turns of signed pieces, but for those of the trajectories ``without``."""
         files = [PieceFiles.of(piece, work) for piece in pieces]
         columns = ["trajectory_id", "turn", "started_at", "digest", "has_words"]
         frames = [
@@ -68,7 +70,7 @@ class Turns:
             .with_columns(domain=pl.lit(domain), run=pl.lit(run))
             for of_piece, (domain, run) in zip(files, map(place_of, pieces), strict=True)
         ]
-        frame = pl.concat(frames).with_row_index("row").collect()
+        frame = pl.concat(frames).with_row_index("row").filter(~pl.col("trajectory_id").is_in(list(without))).collect()
         frame = frame.sort("started_at", "trajectory_id", "turn", "domain", "run")
         first_copies, eligible = _first_copies(frame)
         rows = frame["row"].to_numpy().astype(np.int64)
@@ -128,10 +130,13 @@ def _first_copies(frame: pl.DataFrame) -> tuple[Ends, Flags]:
     return first_copies, (first_copies == numbers) & frame["has_words"].to_numpy()
 
 
+_NO_NUMBER = -1
+
+
 def _numbers(frame: pl.DataFrame, named: pl.DataFrame) -> Ends:
-    """The number in ``frame`` of each trajectory that is named."""
+    """The number in ``frame`` of each trajectory that is named; `_NO_NUMBER` of those that it has not."""
     joined = named.join(frame.select(*_TRAJECTORY, "number"), on=_TRAJECTORY, how="left", maintain_order="left")
-    return joined["number"].to_numpy().astype(np.int64)
+    return joined["number"].cast(pl.Int64).fill_null(_NO_NUMBER).to_numpy()
 
 
 def _signatures(frame: pl.DataFrame, files: Sequence[PieceFiles], pieces: Sequence[Piece], size: int) -> Half:
@@ -142,4 +147,6 @@ def _signatures(frame: pl.DataFrame, files: Sequence[PieceFiles], pieces: Sequen
         names = pl.DataFrame({"trajectory_id": rows["trajectory_id"]}, schema={"trajectory_id": pl.String})
         numbers.append(_numbers(frame, names.with_columns(domain=pl.lit(domain), run=pl.lit(run))))
         stretches.append(rows["signature"].combine_chunks().flatten().to_numpy().reshape(-1, size))
-    return least_of_groups(np.concatenate(numbers), np.concatenate(stretches))
+    of_stretches = np.concatenate(numbers)
+    taking_part = of_stretches != _NO_NUMBER
+    return least_of_groups(of_stretches[taking_part], np.concatenate(stretches)[taking_part])

@@ -17,10 +17,10 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from curation.duplicates import kernel
-from curation.duplicates.settings import DuplicateSettings
 from curation.ngrams import Ends, Hashes, texts_of
 from curation.passes import row_groups
 from curation.pieces import Piece
+from curation.search_settings import DuplicateSettings
 from curation.words import lower_table
 from trajectories.files import storage_errors, written_whole
 

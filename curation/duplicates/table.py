@@ -14,8 +14,8 @@ import polars as pl
 import pyarrow as pa
 from pydantic import BaseModel, ConfigDict
 
-from curation.duplicates.settings import DuplicateSettings
 from curation.manifest_files import read_manifest, replace_tables
+from curation.search_settings import DuplicateSettings
 from trajectories.dataset import Dataset, check_name
 from trajectories.errors import InputError
 

@@ -7,11 +7,10 @@ from pathlib import Path
 from typing import Final, cast
 
 import polars as pl
-import pyarrow.parquet as pq
 
 from trajectories.dataset import Dataset
 from trajectories.model import Status
-from trajectories.part_files import reading_part
+from trajectories.part_files import read_part, reading_part
 
 _EPISODES: Final = ("domain", "run", "task_id", "task_sha256", "policy", "seed")
 """What all episodes of a task have in common; beside it, an episode has its number."""
@@ -43,7 +42,7 @@ def _rows(dataset: Dataset) -> Iterator[pl.DataFrame]:
     """What tells attempts apart, a trajectories part at a time."""
     for part in dataset.trajectory_parts():
         with reading_part(Path(part.path)):
-            table = pq.read_table(part.path, columns=list(_COLUMNS), partitioning=None)
+            table = read_part(part.path, columns=_COLUMNS)
         name = Path(part.path).relative_to(dataset.folder / "trajectories").as_posix()
         place = {"domain": part.domain, "run": part.run, "part": name}
         frame = cast("pl.DataFrame", pl.from_arrow(table))

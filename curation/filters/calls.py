@@ -10,11 +10,10 @@ from typing import Final
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
-import pyarrow.parquet as pq
 
 from curation.reasons import Booleans
 from trajectories.model import JsonValue
-from trajectories.part_files import reading_part
+from trajectories.part_files import open_part, reading_part
 
 COLUMNS: Final = ("trajectory_id", "action_json")
 
@@ -34,7 +33,7 @@ def declared_tools(trajectories: Path) -> dict[str, frozenset[str]]:
         DamagedFileError: the part cannot be read.
     """
     declared: dict[str, frozenset[str]] = {}
-    with reading_part(trajectories), pq.ParquetFile(trajectories, read_dictionary=["tools_json"]) as part:
+    with reading_part(trajectories), open_part(trajectories, read_dictionary=["tools_json"]) as part:
         for batch in part.iter_batches(columns=["trajectory_id", "tools_json"]):
             tools = batch["tools_json"]
             names = [_tool_names(text) for text in tools.dictionary.to_pylist()]

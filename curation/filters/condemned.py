@@ -8,17 +8,22 @@ from pathlib import Path
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
-import pyarrow.parquet as pq
 
+from curation.elsewhere import Elsewhere
 from curation.reasons import NO_REASON, REASON_NAMES, Codes, Reason, code_of, reason_names
-from trajectories.part_files import reading_part
+from trajectories.part_files import read_part, reading_part
 
 
 class Condemned:
-    """Trajectories that are masked, each for a reason: of several, for the first in the order of `Reason`."""
+    """Trajectories that are masked, each for a reason: of several, for the first in the order of `Reason`.
 
-    def __init__(self) -> None:
-        self._codes: dict[str, int] = {}
+    Args:
+        elsewhere: what is known of trajectories, and of single turns, that their part does not show.
+    """
+
+    def __init__(self, elsewhere: Elsewhere) -> None:
+        self._codes = {name: int(code_of(reason)) for name, reason in elsewhere.trajectories.items()}
+        self._turns = elsewhere.turns
 
     def add(self, trajectory_ids: Iterable[str], reason: Reason) -> None:
         code = int(code_of(reason))
@@ -33,9 +38,9 @@ class Condemned:
 
     def mask(self, rows: pa.Table) -> pa.Table:
         """Sidecar rows of which those of condemned trajectories are masked, where no earlier reason is told."""
-        if not self._codes:
+        if not self._codes and not self._turns:
             return rows
-        theirs = self._codes_of(rows["trajectory_id"])
+        theirs = self._codes_of(rows)
         told = pc.index_in(rows["reason"], REASON_NAMES).to_numpy().astype(np.int8)
         kept = rows["kept"].to_numpy() & (theirs == NO_REASON)
         for name, values in (("kept", pa.array(kept)), ("reason", reason_names(np.minimum(told, theirs)))):
@@ -43,10 +48,15 @@ class Condemned:
             rows = rows.set_column(place, rows.schema.field(name), values)
         return rows
 
-    def _codes_of(self, trajectory_ids: pa.ChunkedArray) -> Codes:
-        ids = trajectory_ids.combine_chunks().dictionary_encode()
-        codes = [self._codes.get(name, NO_REASON) for name in ids.dictionary.to_pylist()]
-        found: Codes = np.array(codes, dtype=np.int8)[ids.indices.to_numpy()]
+    def _codes_of(self, rows: pa.Table) -> Codes:
+        """What speaks against each row: against its trajectory, or against itself."""
+        ids = rows["trajectory_id"].combine_chunks().dictionary_encode()
+        names, places = ids.dictionary.to_pylist(), ids.indices.to_numpy()
+        found: Codes = np.array([self._codes.get(name, NO_REASON) for name in names], dtype=np.int8)[places]
+        turns = rows["turn"].to_numpy()
+        for place, name in enumerate(names):
+            for turn, reason in self._turns.get(name, {}).items():
+                np.minimum(found, code_of(reason), out=found, where=(places == place) & (turns == turn))
         return found
 
 
@@ -57,6 +67,6 @@ def with_few_turns(trajectories: Path, min_turns: int) -> list[str]:
         DamagedFileError: the part cannot be read.
     """
     with reading_part(trajectories):
-        rows = pq.read_table(trajectories, columns=["trajectory_id", "num_turns"], partitioning=None)
+        rows = read_part(trajectories, columns=["trajectory_id", "num_turns"])
     few: list[str] = rows.filter(pc.less(rows["num_turns"], min_turns))["trajectory_id"].to_pylist()
     return few

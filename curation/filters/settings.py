@@ -27,6 +27,11 @@ class Filters(BaseModel):
 
     superseded: bool = True
     """Interrupted attempts at an episode of which a later attempt is recorded: both begin alike."""
+    contaminated: Scope = Scope.TRAJECTORY
+    """Turns that hold an item of a benchmark that was given. An item in a trajectory's own task, or in what else is
+    said before its first turn, masks all of it in any case."""
+    duplicate_trajectory: bool = True
+    """Trajectories that are exact or near-copies of another, but for the one of them that survives."""
     few_turns: Annotated[int, Field(ge=0)] = 2
     """Trajectories with fewer turns than this, in the domains that are environments; 0 for no such filter."""
     undeclared_tool: Scope = Scope.TRAJECTORY
@@ -48,12 +53,17 @@ class Filters(BaseModel):
     """Actions (web, android, os) after which the state is the same as before."""
     truncated: bool = True
     """Observations of which less was kept than there was."""
+    duplicate_turn: bool = False
+    """Turns that are copies of another turn, but for the one that survives. What is often answered is masked then
+    nearly everywhere, although the world does answer it often."""
 
     @classmethod
     def none(cls) -> Self:
         """Every filter switched off."""
         return cls(
             superseded=False,
+            contaminated=Scope.OFF,
+            duplicate_trajectory=False,
             few_turns=0,
             undeclared_tool=Scope.OFF,
             gui_failure=Scope.OFF,

@@ -15,7 +15,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from collectors.ids import Episode
-from curation import CurationProfile, Filters, JobSizes, Reason, Scope, curate, write_report
+from curation import CurationProfile, Filters, JobSizes, Reason, Scope, Searches, curate, write_report
 from curation.filters.screens import show_failure
 from curation.reasons import MEANINGS, REASONS
 from tests.curation.recordings import a_header, cut_row_groups, files_of, record, record_turns, some_texts, turn
@@ -25,6 +25,10 @@ AGENT, TOOL, ENVIRONMENT = ErrorKind.AGENT, ErrorKind.TOOL, ErrorKind.ENVIRONMEN
 NEW = "alpha beta gamma delta epsilon zeta eta theta"
 """An observation that is always kept."""
 PAGE = "RootWebArea 'Shop', focused, url=https://shop.example/\n\t[1] button 'Buy'"
+ALONE = Searches(secrets=False, duplicates=False)
+"""Many of the trajectories here are copies of each other."""
+NOT_IN_TURNS = {Reason.CONTAMINATED, Reason.DUPLICATE_TRAJECTORY, Reason.DUPLICATE_TURN, Reason.DRAWN_BY_TOKEN}
+"""Reasons that searches give, or another draw."""
 ONE_BY_ONE = JobSizes(task_bytes=1, in_process_bytes=2**40)
 """Every row group is a task of its own, in this process."""
 
@@ -36,7 +40,7 @@ def dataset(tmp_path: Path) -> Dataset:
 
 def reasons(dataset: Dataset, filters: Filters | None = None, name: str = "default") -> dict[str, list[str]]:
     """Trajectory → the reason of each of its turns."""
-    profile = CurationProfile(filters=filters or Filters())
+    profile = CurationProfile(filters=filters or Filters(), searches=ALONE)
     rows = curate(dataset, name=name, profile=profile).sidecar.scan().sort("trajectory_id", "turn").collect()
     assert (rows["kept"] == rows["reason"].is_in(["kept", "silence"])).all()
     grouped = rows.group_by("trajectory_id", maintain_order=True).agg("reason")
@@ -105,12 +109,13 @@ def test_an_attempt_recorded_since_has_the_parts_it_supersedes_judged_again(tmp_
             assert reasons(dataset)[first] == ["kept"] * 3
         record_attempt(dataset, 0, 2, Status.COMPLETED)
         compact(dataset, "r1")
-    summary = curate(grown)
+    profile = CurationProfile(searches=ALONE)
+    summary = curate(grown, profile=profile)
     assert (summary.num_parts_judged, summary.num_parts_skipped) == (2, 0)
     assert reasons(grown)[first] == ["superseded"] * 3
-    curate(whole)
+    curate(whole, profile=profile)
     assert files_of(grown.folder / "curation") == files_of(whole.folder / "curation")
-    assert curate(grown).num_parts_judged == 0
+    assert curate(grown, profile=profile).num_parts_judged == 0
 
 
 DECLARED = [{"name": "read", "inputSchema": {}}, {"type": "function", "function": {"name": "write file"}}]
@@ -345,7 +350,7 @@ def test_the_report_counts_turns_by_reason_and_says_what_each_means(dataset: Dat
     record_turns(dataset, a_header("t"), [turn("cat", NEW), turn("cat big", NEW, truncated=True)])
     record(dataset, "u", [("ls", NEW)])
     compact(dataset, "r1")
-    page = write_report(dataset, curate(dataset).sidecar)
+    page = write_report(dataset, curate(dataset, profile=CurationProfile(searches=ALONE)).sidecar)
     told = json.loads(page.with_name("report.json").read_text())["reasons"]
     assert [(reason["name"], reason["num_turns"]) for reason in told] == [
         ("few_turns", 1),
@@ -388,13 +393,13 @@ def mixed(tmp_path_factory: pytest.TempPathFactory) -> Dataset:
 
 
 def judged(dataset: Dataset, filters: Filters) -> pl.DataFrame:
-    profile = CurationProfile(filters=filters)
+    profile = CurationProfile(filters=filters, searches=ALONE)
     name = f"by-{profile.fingerprint}"
     return curate(dataset, name=name, profile=profile).sidecar.scan().sort("trajectory_id", "turn").collect()
 
 
 def test_every_filter_finds_something_in_the_mixed_data(mixed: Dataset) -> None:
-    assert set(judged(mixed, Filters(few_turns=3))["reason"]) == set(REASONS) - {Reason.UNREADABLE}
+    assert set(judged(mixed, Filters(few_turns=3))["reason"]) == set(REASONS) - {Reason.UNREADABLE, *NOT_IN_TURNS}
 
 
 some_filters = st.builds(
@@ -412,7 +417,7 @@ some_filters = st.builds(
 
 
 @settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
-@given(filters=some_filters, switch=st.sampled_from(sorted(Filters.model_fields.keys() & set(REASONS))))
+@given(filters=some_filters, switch=st.sampled_from(sorted(Filters.model_fields.keys() & {*REASONS} - NOT_IN_TURNS)))
 def test_switching_a_filter_off_only_gives_back_the_turns_it_masked(
     mixed: Dataset, filters: Filters, switch: str
 ) -> None:
@@ -436,7 +441,8 @@ def test_with_every_filter_off_a_turn_is_kept_by_its_draw_alone(mixed: Dataset) 
 def test_the_result_does_not_depend_on_row_groups_or_how_the_work_is_cut(
     mixed: Dataset, rows_a_group: int, scope: Scope
 ) -> None:
-    profile = CurationProfile(filters=Filters(undeclared_tool=scope, gui_failure=scope, sandbox_died=scope))
+    filters = Filters(undeclared_tool=scope, gui_failure=scope, sandbox_died=scope)
+    profile = CurationProfile(filters=filters, searches=ALONE)
     whole = judged(mixed, profile.filters)
     cut_row_groups(mixed, rows_a_group)
     made = [

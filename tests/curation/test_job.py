@@ -122,7 +122,7 @@ def job_in_another_process(dataset: Dataset, scheduler: str = "") -> Iterator[su
 
 
 def wait_for(job: subprocess.Popen[bytes], event: Callable[[], bool]) -> None:
-    deadline = time.monotonic() + 60
+    deadline = time.monotonic() + 300
     while not event():
         assert job.poll() is None, "the job ended too early"
         assert time.monotonic() < deadline, "the job does not get on"

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
@@ -16,6 +18,8 @@ if TYPE_CHECKING:
     from curation import CurationSummary
     from curation.contamination import ContaminationSummary
     from curation.duplicates import DuplicatesSummary
+    from curation.passes import Progress
+    from trajectories import Dataset
 
 NAME = "curate"
 
@@ -25,55 +29,51 @@ def run(
     dataset: Annotated[Path, typer.Argument(help="The data set's folder.")],
     name: Annotated[str, typer.Option(help="Of this curation; a data set may have several.")] = "default",
     profile: Annotated[
-        Path | None, typer.Option(help="TOML file with thresholds, keep ratios and seed (default: the format's own).")
+        Path | None,
+        typer.Option(
+            help="TOML file: thresholds, keep ratios, filters, searches and seed (default: the format's own)."
+        ),
+    ] = None,
+    draw: Annotated[
+        Literal["turn", "token"] | None,
+        typer.Option(help="What keep ratios are the share of, instead of what the profile says (turns)."),
+    ] = None,
+    benchmark: Annotated[
+        list[Path] | None,
+        typer.Option(help="Mask what has an item of this benchmark file or folder in it. May be repeated."),
     ] = None,
     scheduler: Scheduler = None,
     workers: Workers = None,
     overwrite: Annotated[bool, typer.Option("--overwrite", help="Begin anew where the name is taken.")] = False,
-    duplicates: Annotated[
-        bool, typer.Option("--duplicates", help="Also find exact and near-duplicates of turns and trajectories.")
-    ] = False,
-    benchmark: Annotated[
-        list[Path] | None,
-        typer.Option(help="Also find what this benchmark file or folder has in common with the data. May be repeated."),
-    ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print the summary as JSON.")] = False,
 ) -> None:
-    """Judge every turn: statistics, one of seven classes, its keep ratio, whether it stays in the loss; and a report.
+    """Judge every turn: what is known of it, one of seven classes, whether it stays in the loss; and a report.
 
-    The text is never rewritten: the judgement is a sidecar table, DATASET/curation/NAME. Duplicates and contamination
-    are tables beside it; they say what was found, and mask nothing.
+    Looks for secrets, duplicates and what benchmarks were given, measures, filters and draws. The text is never
+    rewritten: all of it is tables, DATASET/curation/NAME.
 
-    Example: worldtape curate data --workers 8 --duplicates --benchmark terminal_test.jsonl
+    Example: worldtape curate data --benchmark terminal_test.jsonl --workers 8
     """
-    from curation import CurationProfile, curate, passes, write_report
-    from curation.contamination import find_contamination
-    from curation.duplicates import find_duplicates
+    from curation import CurationProfile, curate, write_report
     from trajectories import Dataset
 
     opened = Dataset(str(dataset))
     chosen = CurationProfile.from_toml(profile) if profile else CurationProfile()
-    note(f"curate: {dataset} as '{name}'")
-    with opened.naming_damage(), progress("curate", "row groups") as report:
+    if draw is not None:
+        chosen = CurationProfile.model_validate({**chosen.model_dump(), "draw": draw})
+    with opened.naming_damage():
         summary = curate(
             opened,
             name=name,
             profile=chosen,
+            benchmarks=benchmark or (),
             scheduler=scheduler,
             workers=workers,
             overwrite=overwrite,
-            progress=report,
+            watch=_shown,
         )
-    with opened.naming_damage():
         page = write_report(opened, summary.sidecar)
-    spread_over = passes.Workers(scheduler=scheduler, number=workers)
-    copies, quotations = None, None
-    if duplicates:
-        note("curate: looking for duplicates")
-        copies = find_duplicates(opened, name=name, workers=spread_over)
-    if benchmark:
-        note("curate: looking for contamination")
-        quotations = find_contamination(opened, benchmark, name=name, workers=spread_over)
+    copies, quotations = _found(opened, summary)
     if as_json:
         show_json(_as_json(summary, page, copies, quotations))
         return
@@ -85,6 +85,30 @@ def run(
     note(f"curate: the report is {page}")
 
 
+@contextmanager
+def _shown(stage: str) -> Iterator[Progress]:
+    """How far a stage is, in megabytes of text."""
+    with progress(f"curate, {stage}", "MB") as report:
+
+        def in_megabytes(done: int, total: int) -> None:
+            report(-(-done // 10**6), -(-total // 10**6))
+
+        yield in_megabytes
+
+
+def _found(dataset: Dataset, summary: CurationSummary) -> tuple[DuplicatesSummary | None, ContaminationSummary | None]:
+    """What the searches of this curation came to; None for one that was not made."""
+    from curation.contamination import open_contamination
+    from curation.duplicates import open_duplicates
+
+    sidecar = summary.sidecar
+    copies, quotations = open_duplicates(dataset, sidecar.name), open_contamination(dataset, sidecar.name)
+    return (
+        copies.summary() if "duplicates" in summary.searches else None,
+        quotations.summary() if "contamination" in summary.searches else None,
+    )
+
+
 def _as_json(
     summary: CurationSummary, page: Path, copies: DuplicatesSummary | None, quotations: ContaminationSummary | None
 ) -> dict[str, JsonValue]:
@@ -94,6 +118,7 @@ def _as_json(
         "turns": summary.num_turns,
         "kept": summary.num_kept,
         "unreadable": summary.num_unreadable,
+        "reasons": {str(reason): count for reason, count in summary.reasons.items()},
         "classes": {
             str(kind): {"turns": count.num_turns, "kept": count.num_kept} for kind, count in summary.classes.items()
         },
@@ -110,8 +135,7 @@ def _show(summary: CurationSummary) -> None:
     show_table(
         f"{summary.num_turns:,} turns, {summary.num_kept:,} in the loss", ("class", "turns", "share", "kept"), rows
     )
-    if summary.num_unreadable:
-        note(f"curate: {summary.num_unreadable} turns cannot be read and are masked")
+    show_table("Why turns are in the loss, or are not", ("reason", "turns"), summary.reasons.items())
 
 
 def _show_duplicates(found: DuplicatesSummary) -> None:

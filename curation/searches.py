@@ -1,0 +1,143 @@
+"""The searches of a curation: which are made, and what their tables say against the turns of a part."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import polars as pl
+
+from curation.contamination import Contamination, find_contamination, open_contamination
+from curation.duplicates import Duplicates, Scope, find_duplicates, open_duplicates
+from curation.elsewhere import Elsewhere
+from curation.filters import Filters, settings
+from curation.passes import Workers
+from curation.profile import CurationProfile
+from curation.reasons import REASONS, Reason
+from trajectories.dataset import Dataset
+from trajectories.part_files import read_part, reading_part
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Searched:
+    """What the searches of a curation have found."""
+
+    dataset: Dataset
+    filters: Filters
+    superseded: Mapping[str, Collection[str]]
+    """By part, the trajectories of which a later attempt is recorded."""
+    duplicates: Duplicates | None
+    contamination: Contamination | None
+    fingerprints: Mapping[str, str]
+    """Of each search that was made, by the name of its tables' folder."""
+
+    def elsewhere(self, part: str) -> Elsewhere:
+        """What is known of a part's turns (its path below ``turns/``) that they do not show.
+
+        Raises:
+            DamagedFileError: the part that holds the trajectories' rows cannot be read.
+        """
+        said = _Said()
+        for trajectory_id in self.superseded.get(part, ()):
+            said.against(trajectory_id, 0, Reason.SUPERSEDED)
+        for table, reason in self._tables():
+            for trajectory_id, turn in _of_part(table, self.dataset, part).iter_rows():
+                said.against(trajectory_id, turn, reason)
+        return Elsewhere(said.trajectories, said.turns)
+
+    def _tables(self) -> Iterator[tuple[pl.LazyFrame, Reason]]:
+        """Rows of (domain, run, trajectory_id, turn) with what each is told for; turn 0 is all of the trajectory."""
+        everything = pl.lit(0, pl.Int32).alias("turn")
+        if self.duplicates is not None and self.filters.duplicate_trajectory:
+            copies = self.duplicates.scan(Scope.TRAJECTORIES).filter(~pl.col("survivor"))
+            yield copies.with_columns(everything), Reason.DUPLICATE_TRAJECTORY
+        if self.duplicates is not None and self.filters.duplicate_turn:
+            yield self.duplicates.scan(Scope.TURNS).filter(~pl.col("survivor")), Reason.DUPLICATE_TURN
+        if self.contamination is not None and self.filters.contaminated is not settings.Scope.OFF:
+            hits = self.contamination.scan()
+            whole = self.filters.contaminated is settings.Scope.TRAJECTORY
+            yield hits.with_columns(everything) if whole else hits, Reason.CONTAMINATED
+
+
+class _Said:
+    """What is said against trajectories and turns: of several reasons, the first in the order of `Reason`."""
+
+    def __init__(self) -> None:
+        self.trajectories: dict[str, Reason] = {}
+        self.turns: dict[str, dict[int, Reason]] = {}
+
+    def against(self, trajectory_id: str, turn: int, reason: Reason) -> None:
+        """Note it; turn 0 stands for all of the trajectory."""
+        if turn:
+            told = self.turns.setdefault(trajectory_id, {})
+            told[turn] = min(reason, told.get(turn, reason), key=REASONS.index)
+        else:
+            told_of_all = self.trajectories.get(trajectory_id, reason)
+            self.trajectories[trajectory_id] = min(reason, told_of_all, key=REASONS.index)
+
+
+def _of_part(table: pl.LazyFrame, dataset: Dataset, part: str) -> pl.DataFrame:
+    """(trajectory_id, turn) of a table's rows that belong to a part, sorted."""
+    path = dataset.folder / "trajectories" / part
+    with reading_part(path):
+        ids = read_part(path, columns=["trajectory_id"])["trajectory_id"].to_pylist()
+    domain, run, _ = part.split("/")
+    of_run = (pl.col("domain") == domain.removeprefix("domain=")) & (pl.col("run") == run.removeprefix("run="))
+    if not ids:
+        return pl.DataFrame(schema={"trajectory_id": pl.String, "turn": pl.Int32})
+    return (
+        table.filter(of_run & pl.col("trajectory_id").is_between(pl.lit(min(ids)), pl.lit(max(ids))))
+        .filter(pl.col("trajectory_id").is_in(ids))
+        .select("trajectory_id", "turn")
+        .unique()
+        .sort("trajectory_id", "turn")
+        .collect(engine="streaming")
+    )
+
+
+def search(
+    dataset: Dataset,
+    name: str,
+    profile: CurationProfile,
+    *,
+    benchmarks: Sequence[Path],
+    superseded: Mapping[str, Collection[str]],
+    workers: Workers,
+) -> Searched:
+    """Make the searches that the profile wants, each unless it has been made: of the same turns for the same.
+
+    Args:
+        name: of the curation; the tables are folders below it.
+        benchmarks: files and folders to look for; none for no search of that kind.
+        superseded: by part, the trajectories of which a later attempt is recorded. They are no copies of anything, and
+            nothing is a copy of them.
+
+    Raises:
+        InputError: a benchmark cannot be understood, no scheduler at the address.
+        DamagedFileError: a part cannot be read.
+        StorageError: the disk is full or fails; the next search goes on from there.
+        WorldtapeError: the workers were killed again and again.
+    """
+    fingerprints = {}
+    if profile.searches.secrets:
+        from curation.secrets.job import find_secrets
+
+        fingerprints["secrets"] = find_secrets(dataset, name=name, workers=workers).fingerprint
+    if profile.searches.duplicates:
+        without = frozenset(trajectory_id for of_part in superseded.values() for trajectory_id in of_part)
+        fingerprints["duplicates"] = find_duplicates(
+            dataset, name=name, settings=profile.duplicates, without=without, workers=workers
+        ).fingerprint
+    if benchmarks:
+        fingerprints["contamination"] = find_contamination(
+            dataset, benchmarks, name=name, settings=profile.contamination, workers=workers
+        ).fingerprint
+    return Searched(
+        dataset=dataset,
+        filters=profile.filters,
+        superseded=superseded,
+        duplicates=open_duplicates(dataset, name) if "duplicates" in fingerprints else None,
+        contamination=open_contamination(dataset, name) if "contamination" in fingerprints else None,
+        fingerprints=fingerprints,
+    )

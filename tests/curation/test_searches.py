@@ -1,0 +1,157 @@
+"""What the searches say against turns enters their judgement: copies, benchmark items, what is known only later."""
+
+from __future__ import annotations
+
+import json
+import random
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+import pytest
+
+from collectors.ids import Episode
+from curation import CurationProfile, Draw, Filters, KeepRatios, Reason, Scope, Searches, curate
+from tests.curation.recordings import Texts, a_header, files_of, record, record_turns, some_texts, turn
+from trajectories import Dataset, Status, compact
+
+ITEM = "Count the errors in the log of the shop, and say since when they have come and from which of its servers."
+WORDS = [f"{first}{second}" for first in "bcdfgklmnprst" for second in ("ano", "eri", "idu", "ola", "uxe", "ymi")]
+
+
+@pytest.fixture
+def dataset(tmp_path: Path) -> Dataset:
+    return Dataset(tmp_path / "recorded")
+
+
+@pytest.fixture
+def benchmark(tmp_path: Path) -> Path:
+    path = tmp_path / "tasks.jsonl"
+    path.write_text(json.dumps({"id": "shop", "problem": ITEM}) + "\n")
+    return path
+
+
+def new_texts(seed: int, num_turns: int = 3) -> Texts:
+    """Turns of their own words, which are always kept."""
+    rng = random.Random(seed)
+    return [(f"look {seed}", " ".join(rng.sample(WORDS, 40))) for _ in range(num_turns)]
+
+
+def reasons(dataset: Dataset, **given: Any) -> dict[str, list[str]]:
+    """Trajectory → the reason of each of its turns; what is kept is so for one of the reasons to keep."""
+    rows = curate(dataset, **given).sidecar.scan().sort("trajectory_id", "turn").collect()
+    kept = rows["reason"].is_in([Reason.KEPT, Reason.SILENCE, Reason.DRAWN_BY_TOKEN])
+    assert (rows["kept"] == kept).all()
+    grouped = rows.group_by("trajectory_id", maintain_order=True).agg("reason")
+    return {str(trajectory_id): told for trajectory_id, told in grouped.iter_rows()}
+
+
+def test_of_trajectories_that_are_copies_one_stays(dataset: Dataset) -> None:
+    texts = new_texts(1, 6)
+    record(dataset, "a", texts)
+    record(dataset, "b", [*texts[:5], ("look", f"{texts[5][1]} and more")], run="r2")
+    record(dataset, "c", new_texts(2), run="r2")
+    for run in ("r1", "r2"):
+        compact(dataset, run)
+    assert reasons(dataset) == {"a": ["kept"] * 6, "b": ["duplicate_trajectory"] * 6, "c": ["kept"] * 3}
+    off = CurationProfile(filters=Filters(duplicate_trajectory=False))
+    assert reasons(dataset, name="off", profile=off)["b"] == ["kept"] * 6
+    unsearched = CurationProfile(searches=Searches(duplicates=False))
+    assert reasons(dataset, name="unsearched", profile=unsearched)["b"] == ["kept"] * 6
+    assert not (dataset.folder / "curation/unsearched/duplicates").exists()
+
+
+def test_copies_of_turns_are_masked_where_that_is_wanted(dataset: Dataset) -> None:
+    same = ("pwd", " ".join(WORDS[:30]))
+    record(dataset, "a", [same, *new_texts(1)])
+    record(dataset, "b", [*new_texts(2), same])
+    compact(dataset, "r1")
+    assert reasons(dataset) == {"a": ["kept"] * 4, "b": ["kept"] * 4}
+    wanted = CurationProfile(filters=Filters(duplicate_turn=True))
+    assert reasons(dataset, name="turns", profile=wanted) == {
+        "a": ["kept"] * 4,
+        "b": ["kept"] * 3 + ["duplicate_turn"],
+    }
+
+
+def test_an_attempt_that_was_begun_again_is_not_the_copy_that_stays(dataset: Dataset) -> None:
+    facts: dict[str, Any] = {"run": "r1", "domain": "terminal", "task_id": "t", "task_sha256": "0" * 64}
+    facts |= {"policy": "p", "seed": 7}
+    names = []
+    for attempt, status in ((1, Status.INTERRUPTED), (2, Status.COMPLETED)):
+        names.append(Episode(**facts, number=0).trajectory_id(attempt))
+        header = a_header(names[-1], **facts, attempt=attempt)
+        record_turns(dataset, header, [turn(*texts) for texts in new_texts(5)], status=status)
+    compact(dataset, "r1")
+    assert reasons(dataset) == {names[0]: ["superseded"] * 3, names[1]: ["kept"] * 3}
+
+
+@pytest.mark.parametrize(
+    ("scope", "told"),
+    [
+        (Scope.TRAJECTORY, ["contaminated"] * 3),
+        (Scope.TURN, ["kept", "contaminated", "kept"]),
+        (Scope.OFF, ["kept"] * 3),
+    ],
+)
+def test_a_benchmarks_item_masks_its_turn_or_all_of_its_trajectory(
+    dataset: Dataset, benchmark: Path, scope: Scope, told: list[str]
+) -> None:
+    first, _, last = new_texts(1)
+    record(dataset, "holds", [first, ("cat task", f"# Task\n{ITEM}\n"), last])
+    record(dataset, "clean", new_texts(2))
+    compact(dataset, "r1")
+    profile = CurationProfile(filters=Filters(contaminated=scope))
+    assert reasons(dataset, profile=profile, benchmarks=[benchmark]) == {"holds": told, "clean": ["kept"] * 3}
+
+
+def test_a_task_that_is_a_benchmarks_masks_all_of_its_trajectory_in_any_case(dataset: Dataset, benchmark: Path) -> None:
+    record_turns(dataset, a_header("t", instruction=ITEM), [turn(*texts) for texts in new_texts(1)])
+    compact(dataset, "r1")
+    profile = CurationProfile(filters=Filters(contaminated=Scope.TURN))
+    assert reasons(dataset, profile=profile, benchmarks=[benchmark]) == {"t": ["contaminated"] * 3}
+
+
+def test_a_benchmark_that_is_given_later_has_only_the_parts_that_hold_it_judged_again(
+    dataset: Dataset, benchmark: Path
+) -> None:
+    for run in ("r1", "r2"):
+        record(dataset, f"in-{run}", new_texts(int(run == "r1")), run=run)
+        compact(dataset, run)
+    record(dataset, "holds", [*new_texts(3), ("cat task", ITEM)], run="r3")
+    compact(dataset, "r3")
+    first = curate(dataset)
+    assert (first.num_parts_judged, list(first.searches)) == (3, ["secrets", "duplicates"])
+    again = curate(dataset, benchmarks=[benchmark])
+    assert (again.num_parts_judged, again.num_parts_skipped) == (1, 2)
+    assert list(again.searches) == ["secrets", "duplicates", "contamination"]
+    assert again.reasons[Reason.CONTAMINATED] == 4
+
+
+def test_what_is_known_later_gives_the_same_bytes_as_what_was_known_at_once(tmp_path: Path, benchmark: Path) -> None:
+    grown, whole = Dataset(tmp_path / "grown"), Dataset(tmp_path / "whole")
+    for dataset in (grown, whole):
+        record(dataset, "z", new_texts(1), run="r2")
+        compact(dataset, "r2")
+        if dataset is grown:
+            assert reasons(dataset) == {"z": ["kept"] * 3}
+        record(dataset, "a", new_texts(1), run="r1")
+        compact(dataset, "r1")
+        told = reasons(dataset, benchmarks=[benchmark])
+        assert told == {"a": ["kept"] * 3, "z": ["duplicate_trajectory"] * 3}, "the survivor is the least of its time"
+    assert files_of(grown.folder / "curation") == files_of(whole.folder / "curation")
+
+
+def test_with_a_draw_by_token_no_turn_is_drawn_out_unless_its_ratio_is_zero(dataset: Dataset) -> None:
+    for number in range(12):
+        record(dataset, f"t{number:02d}", some_texts(number, 8))
+    compact(dataset, "r1")
+    searches = Searches(secrets=False, duplicates=False)
+    ratios = KeepRatios(transform=0.0)
+    profile = CurationProfile(draw=Draw.TOKEN, keep_ratios=ratios, filters=Filters.none(), searches=searches)
+    rows = curate(dataset, profile=profile).sidecar.scan().collect()
+    told = {name: set(of_class["reason"]) for (name,), of_class in rows.group_by("class")}
+    assert told["boilerplate"] == told["echo"] == {"drawn_by_token"}
+    assert told["transform"] == {"drawn_out"}
+    assert told["retrieval"] == {"kept"}
+    assert rows.filter(pl.col("reason") == "drawn_by_token")["kept"].all()

@@ -1,0 +1,68 @@
+"""Rows that no recorder of ours writes are handled and counted, and the rows beside them are judged as ever."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+from curation import Reason, curate, write_report
+from curation.duplicates import Scope, open_duplicates
+from tests.curation.recordings import record, some_texts
+from trajectories import Dataset, compact
+
+HUGE = 200_000_000
+
+
+@pytest.fixture
+def dataset(tmp_path: Path) -> Dataset:
+    dataset = Dataset(tmp_path / "recorded")
+    record(dataset, "t", some_texts(1, 8))
+    record(dataset, "u", some_texts(2, 8))
+    compact(dataset, "r1")
+    return dataset
+
+
+def put(dataset: Dataset, column: str, texts: dict[int, bytes | None]) -> None:
+    """Put texts into rows of the one turns part, whatever they are."""
+    part = dataset.turn_parts()[0].path
+    table = pq.read_table(part, partitioning=None)
+    values = [text.encode() for text in table[column].to_pylist()]
+    for row, text in texts.items():
+        values[row] = text
+    place = table.schema.get_field_index(column)
+    broken = pa.array(values, pa.binary()).view(pa.string())
+    pq.write_table(table.set_column(place, pa.field(column, pa.string()), broken), part, compression="zstd")
+
+
+def test_what_is_missing_or_not_text_is_counted_and_masked(dataset: Dataset, tmp_path: Path) -> None:
+    put(dataset, "action", {0: None, 9: b"\xff\xfe"})
+    put(dataset, "observation", {1: b"cut \xe2\x82", 10: None, 11: b"NUL \0 bytes \0\0 and more of them"})
+    benchmark = tmp_path / "benchmark.txt"
+    benchmark.write_text("a benchmark whose one item has a good many words and is nowhere to be found in here\n")
+    summary = curate(dataset, benchmarks=[benchmark])
+    assert summary.num_turns == 16
+    assert summary.num_unreadable == summary.reasons[Reason.UNREADABLE] == 4
+    rows = summary.sidecar.scan().sort("trajectory_id", "turn").collect()
+    assert rows["reason"].to_list().count("unreadable") == 4
+    assert rows["len_observation"][11] == len("NUL \0 bytes \0\0 and more of them")
+    assert write_report(dataset, summary.sidecar).exists()
+
+
+@pytest.mark.slow
+def test_an_observation_of_200_megabytes_is_judged_like_any_other(dataset: Dataset) -> None:
+    line = b"a line of the log that was printed again and again %09d\n"
+    text = b"".join(line % number for number in range(HUGE // len(line % 0) + 1))
+    put(dataset, "observation", {3: text, 12: b"\0" * HUGE})
+    summary = curate(dataset)
+    rows = summary.sidecar.scan().sort("trajectory_id", "turn").collect()
+    assert (rows["len_observation"][3], rows["class"][3]) == (len(text), "retrieval")
+    assert rows["len_observation"][12] == HUGE
+    assert summary.num_unreadable == 0
+    found = open_duplicates(dataset).summary()
+    assert found is not None
+    assert found.turns.num_texts == 16
+    assert open_duplicates(dataset).path(Scope.TURNS).exists()
+    assert write_report(dataset, summary.sidecar).stat().st_size < 2**20
