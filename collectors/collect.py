@@ -50,7 +50,7 @@ class CollectSummary:
     num_skipped: int
     """Episodes that had been recorded before."""
     failures: Mapping[str, str]
-    """Episode → why it has no trajectory, or one that failed."""
+    """Episode → why it has no trajectory, or one that failed; without any secret."""
     interrupted: bool
     """It was asked to stop before all was done."""
     duration_s: float
@@ -94,7 +94,8 @@ async def collect(
     Args:
         policy: ``scripted`` or ``explore``.
         max_turns: after so many turns a trajectory ends as ``Status.MAX_TURNS``.
-        secrets: environment variables for the sandboxes, whose values are redacted in all that is recorded.
+        secrets: environment variables for the sandboxes, whose values are redacted in all that is recorded, in the
+            summary and in errors.
         min_free_bytes: with less room than this no episode begins.
         progress: called after each recorded turn and each ended episode.
 
@@ -106,6 +107,7 @@ async def collect(
     """
     if min(episodes, concurrency, max_turns) < 1:
         raise InputError("episodes, concurrency and max_turns must be at least 1")
+    redactor = Redactor(secrets or {})
     collector = _Collector(
         dataset=dataset,
         engine=engine,
@@ -114,23 +116,25 @@ async def collect(
         seed=seed,
         max_turns=max_turns,
         secrets=secrets or {},
+        redactor=redactor,
         min_free_bytes=min_free_bytes,
         report=progress,
     )
-    collector.check(tasks)
-    with exclusive_run(dataset, run), stop_on_signals() as stop:
-        require_space(dataset, min_free_bytes)
-        await asyncio.to_thread(settle_run, dataset, run)
-        collector.plan(tasks, episodes)
-        has_room = True
-        try:
-            await collector.work(concurrency, stop)
-        except StorageError:
-            has_room = False
-            raise
-        finally:
-            if has_room:
-                await asyncio.to_thread(settle_run, dataset, run)
+    with redactor.errors():
+        collector.check(tasks)
+        with exclusive_run(dataset, run), stop_on_signals() as stop:
+            require_space(dataset, min_free_bytes)
+            await asyncio.to_thread(settle_run, dataset, run)
+            collector.plan(tasks, episodes)
+            has_room = True
+            try:
+                await collector.work(concurrency, stop)
+            except StorageError:
+                has_room = False
+                raise
+            finally:
+                if has_room:
+                    await asyncio.to_thread(settle_run, dataset, run)
     return collector.summary(interrupted=stop.is_set())
 
 
@@ -145,6 +149,7 @@ class _Collector:
     seed: int
     max_turns: int
     secrets: Mapping[str, str]
+    redactor: Redactor
     min_free_bytes: int
     report: Callable[[Progress], None] | None
     began: float = field(default_factory=time.monotonic)
@@ -157,9 +162,9 @@ class _Collector:
     failures: dict[str, str] = field(default_factory=dict)
 
     def check(self, tasks: Sequence[Task]) -> None:
-        """Raises ``InputError`` for a secret that cannot be redacted, and for a task that asks for what there is not or
-        has nothing for the policy to do."""
-        if Redactor(self.secrets).text(self.run) != self.run:
+        """Raises ``InputError`` for a run named after a secret, and for a task that asks for what there is not or has
+        nothing for the policy to do."""
+        if self.redactor.text(self.run) != self.run:
             raise InputError("the name of the run holds a secret, and names files", mend="give it another name")
         for task in tasks:
             self.sandbox(task)
@@ -299,7 +304,10 @@ class _Collector:
             num_turns=self.num_turns,
             statuses=dict(self.statuses),
             num_skipped=self.num_skipped,
-            failures=self.failures,
+            failures={
+                self.redactor.text(episode): self.redactor.observation(reason)
+                for episode, reason in self.failures.items()
+            },
             interrupted=interrupted,
             duration_s=time.monotonic() - self.began,
         )

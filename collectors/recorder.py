@@ -21,11 +21,15 @@ from trajectories import (
     ErrorKind,
     Header,
     JournalWriter,
+    JsonValue,
     Observation,
     Status,
     SystemPrompt,
     Turn,
 )
+
+_GRACE_S = 60.0
+"""For what a sandbox does once its own time-out has ended a step, such as asking its container for the cause."""
 
 _NOT_REDACTED = ("trajectory_id", "run", "domain", "started_at", "prompt")
 """Fields of a header that are names of files, no JSON, or redacted by themselves."""
@@ -63,7 +67,8 @@ class Recorder:
         sandbox: what is recorded.
         dataset: where to.
         origin: why.
-        step_limit_s: how long one step may take before the sandbox counts as hung.
+        step_limit_s: how long one step may take before the sandbox counts as hung; longer where the sandbox's own
+            time-out is (``SandboxFacts.step_timeout_s``).
 
     Raises:
         StorageError: from ``start``, ``step`` and ``close``, where the journal cannot be written (a full disk).
@@ -81,6 +86,7 @@ class Recorder:
         self._redactor = Redactor(origin.secrets)
         self._journal: JournalWriter | None = None
         self._last: Observation | None = None
+        self._outcome: dict[str, JsonValue] = {}
 
     @property
     def started(self) -> bool:
@@ -125,6 +131,7 @@ class Recorder:
             )
         self.num_turns += 1
         self._last = observation
+        self._outcome.update(observation.outcome)
         return observation
 
     async def alive(self) -> bool:
@@ -148,19 +155,22 @@ class Recorder:
     def _end(self) -> None:
         if self._journal is not None:
             journal, self._journal = self._journal, None
-            error = self._redactor.optional_text(self.error)
+            error = None if self.error is None else self._redactor.observation(self.error)
             with journal:
-                journal.end(Ending(status=self.status, ended_at=datetime.now(UTC), error=error))
+                outcome = {self._redactor.text(name): self._redactor.json(told) for name, told in self._outcome.items()}
+                journal.end(Ending(status=self.status, ended_at=datetime.now(UTC), outcome=outcome, error=error))
 
     async def _observe(self, action: Action) -> Observation:
         """The one boundary at which any failure of a sandbox becomes data."""
-        limit = asyncio.timeout(self._step_limit_s)
+        own_s = self.facts.step_timeout_s
+        limit_s = self._step_limit_s if own_s is None else max(self._step_limit_s, own_s + _GRACE_S)
+        limit = asyncio.timeout(limit_s)
         try:
             async with limit:
                 return await self._sandbox.step(action)
         except Exception as error:
             if limit.expired():
-                return self._failure(f"the sandbox gave no answer within {self._step_limit_s:g} s", timed_out=True)
+                return self._failure(f"the sandbox gave no answer within {limit_s:g} s", timed_out=True)
             return self._failure(f"{type(error).__name__}: {error}")
 
     def _failure(self, error: str, *, timed_out: bool = False) -> Observation:
@@ -182,7 +192,7 @@ class Recorder:
             yield replace(
                 observation,
                 text=self._redactor.observation(observation.text),
-                error=self._redactor.optional_text(observation.error),
+                error=None if observation.error is None else self._redactor.observation(observation.error),
                 raw=observation.raw if raw is None else raw,
                 redactions=self._redactor.take_counts(),
             )

@@ -8,9 +8,10 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 
 from collectors.secret_search import Part, SecretSearch, Span
-from trajectories import Action, EventSpool, JsonValue, canonical_json
+from trajectories import Action, EventSpool, JsonValue, WorldtapeError, canonical_json
 
 _BUFFERED_BYTES = 2**20
 
@@ -51,6 +52,16 @@ class Redactor:
         part = self._search.part_at_end(whole)
         spans = [Span(part.start, len(whole), part.name)] if part else []
         return self._cut(whole, spans).decode("utf-8", "surrogatepass")
+
+    @contextmanager
+    def errors(self) -> Iterator[None]:
+        """Take the secrets out of the line that an error of ours, leaving the block, is printed as."""
+        try:
+            yield
+        except WorldtapeError as error:
+            what, where, mend = (self.optional_text(part) for part in (error.what, error.where, error.mend))
+            WorldtapeError.__init__(error, what or "", where=where, mend=mend)
+            raise
 
     def optional_text(self, text: str | None) -> str | None:
         return None if text is None else self.text(text)

@@ -23,7 +23,8 @@ def exclusive_run(dataset: Dataset, run: str) -> Iterator[None]:
     """
     folder = dataset.journal_folder(run)
     make_folder(folder.parent)
-    with folder.with_name(f"{run}.lock").open("w") as file:
+    # No run's name begins with a dot: beside the folder of a run 'x' there may be one of a run 'x.lock'.
+    with folder.with_name(f".{run}.lock").open("w") as file:
         try:
             fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:

@@ -10,26 +10,30 @@ from __future__ import annotations
 
 import fcntl
 import functools
+import hashlib
 import shutil
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import polars as pl
 
 from curation.classes import CLASSES, TurnClass
-from curation.elsewhere import Elsewhere
 from curation.filters.attempts import superseded_by_part
 from curation.judgements import join, judge_pieces
 from curation.passes import JobSizes, Watch, Workers, turn_part_names, unwatched
-from curation.pieces import cut
+from curation.pieces import cut, part_digest
 from curation.profile import CurationProfile
 from curation.reasons import Reason
-from curation.sidecar import Sidecar, open_sidecar, part_origin
+from curation.sidecar import PartOrigin, Sidecar, open_sidecar, part_origin, versions_json
 from trajectories.dataset import Dataset
 from trajectories.errors import InputError
 from trajectories.files import make_folder, storage_errors
+
+if TYPE_CHECKING:
+    from curation.searches import Searched
 
 _SUMS = (pl.col("turns").sum(), pl.col("kept").sum())
 
@@ -99,21 +103,31 @@ def curate(
     parts = turn_part_names(dataset)
     hands = Workers(scheduler=scheduler, number=workers, sizes=sizes or JobSizes(), watch=watch)
     with _only_job(sidecar), _set_aside(sidecar) if overwrite else nullcontext(), hands:
-        _remove_damaged(sidecar)
+        sidecar.remove(sidecar.damaged_parts())
         _refuse_other_profile(sidecar, profile)
         superseded = superseded_by_part(dataset) if profile.filters.superseded else {}
         searched = search(dataset, name, profile, benchmarks=benchmarks, superseded=superseded, workers=hands)
-        known = {part: searched.elsewhere(part) for part in parts}
-        todo = {part: known[part] for part in sorted(set(parts) - _up_to_date(sidecar, known))}
-        _judge_parts(dataset.folder / "turns", todo, sidecar, profile, hands)
+        wanted = {part: _origin(dataset, part, profile, searched) for part in parts}
+        todo = {part: wanted[part] for part in sorted(set(parts) - _up_to_date(sidecar, wanted))}
+        _judge_parts(dataset.folder / "turns", todo, sidecar, profile, searched, hands)
         stale = sorted(set(sidecar.parts()) - set(parts))
-        for part in stale:
-            (sidecar.folder / part).unlink()
+        sidecar.remove(stale)
         manifest = sidecar.manifest()
-        if todo or stale or manifest is None or manifest.searches != searched.fingerprints:
+        if manifest is None or manifest.searches != searched.fingerprints:
             sidecar.write_manifest(profile, searched.fingerprints)
-        shutil.rmtree(sidecar.work, ignore_errors=True)
+        for done_with in (sidecar.work, _place_aside(sidecar)):
+            shutil.rmtree(done_with, ignore_errors=True)
         return _summary(sidecar, num_judged=len(todo), num_skipped=len(parts) - len(todo))
+
+
+def _origin(dataset: Dataset, part: str, profile: CurationProfile, searched: Searched) -> PartOrigin:
+    """What the sidecar part of a turns part should be made of."""
+    return PartOrigin(
+        fingerprint=profile.fingerprint,
+        versions=versions_json(),
+        turns=part_digest(dataset.folder / "turns" / part),
+        elsewhere=searched.elsewhere(part).digest,
+    )
 
 
 @contextmanager
@@ -135,26 +149,29 @@ def _only_job(sidecar: Sidecar) -> Iterator[None]:
 
 @contextmanager
 def _set_aside(sidecar: Sidecar) -> Iterator[None]:
-    """The sidecar that is to be replaced comes back where the block fails, and goes where it ends well."""
-    old = sidecar.folder.with_name(f".{sidecar.name}.old")
-    shutil.rmtree(old, ignore_errors=True)
-    if not sidecar.folder.exists():
-        yield
-        return
-    sidecar.folder.rename(old)
+    """The sidecar that is to be replaced comes back where the block fails, and goes where it ends well.
+
+    One that a killed job has set aside is still the one to come back: what that job had begun in its place is not
+    whole.
+    """
+    old = _place_aside(sidecar)
+    if old.exists() and sidecar.manifest() is None:
+        shutil.rmtree(sidecar.folder, ignore_errors=True)
+    else:
+        shutil.rmtree(old, ignore_errors=True)
+        if sidecar.folder.exists():
+            sidecar.folder.rename(old)
     try:
         yield
     except BaseException:
-        shutil.rmtree(sidecar.folder, ignore_errors=True)
-        old.rename(sidecar.folder)
+        if old.exists():
+            shutil.rmtree(sidecar.folder, ignore_errors=True)
+            old.rename(sidecar.folder)
         raise
-    shutil.rmtree(old)
 
 
-def _remove_damaged(sidecar: Sidecar) -> None:
-    """Parts that have changed since they were written are judged again, as if they had never been."""
-    for part in sidecar.damaged_parts():
-        (sidecar.folder / part).unlink(missing_ok=True)
+def _place_aside(sidecar: Sidecar) -> Path:
+    return sidecar.folder.with_name(f".{sidecar.name}.old")
 
 
 def _refuse_other_profile(sidecar: Sidecar, profile: CurationProfile) -> None:
@@ -167,30 +184,29 @@ def _refuse_other_profile(sidecar: Sidecar, profile: CurationProfile) -> None:
             )
 
 
-def _up_to_date(sidecar: Sidecar, known: Mapping[str, Elsewhere]) -> set[str]:
-    """The parts that stand, but for those of whose turns something else is known now."""
-    return {
-        part
-        for part in sidecar.parts()
-        if part in known and part_origin(sidecar.folder / part).elsewhere == known[part].digest
-    }
+def _up_to_date(sidecar: Sidecar, wanted: Mapping[str, PartOrigin]) -> set[str]:
+    """The parts that stand and are made of what they should be."""
+    return {part for part in sidecar.parts() if part in wanted and part_origin(sidecar.folder / part) == wanted[part]}
 
 
 def _judge_parts(
-    turns: Path, parts: Mapping[str, Elsewhere], sidecar: Sidecar, profile: CurationProfile, workers: Workers
+    turns: Path,
+    parts: Mapping[str, PartOrigin],
+    sidecar: Sidecar,
+    profile: CurationProfile,
+    searched: Searched,
+    workers: Workers,
 ) -> None:
     """Write the sidecar parts of ``parts``, each as soon as its last piece is judged.
 
     Args:
-        parts: what is known of each part's turns that they do not show.
+        parts: what each of them is to be made of.
     """
-    if not parts:
-        return
-    (sidecar.folder / "manifest.json").unlink(missing_ok=True)
+    sidecar.remove(sorted({*parts} & {*sidecar.parts()}))
     pieces = {part: cut(turns, part, workers.sizes.task_bytes) for part in parts}
     waiting = {part: len(of_part) for part, of_part in pieces.items()}
     everything = [piece for of_part in pieces.values() for piece in of_part]
-    work = sidecar.work / profile.fingerprint
+    work = sidecar.work / hashlib.sha256(f"{profile.fingerprint} {versions_json()}".encode()).hexdigest()[:16]
     task = functools.partial(judge_pieces, turns, work, profile=profile)
     for done in workers.each(task, everything, [piece.num_bytes for piece in everything], stage="statistics"):
         for piece in done:
@@ -202,7 +218,8 @@ def _judge_parts(
                     sidecar.folder / piece.part,
                     profile,
                     trajectories=turns.parent / "trajectories" / piece.part,
-                    elsewhere=parts[piece.part],
+                    origin=parts[piece.part],
+                    elsewhere=searched.elsewhere(piece.part),
                 )
 
 

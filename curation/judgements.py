@@ -21,7 +21,7 @@ from curation.neighbours import turns_by_row_group
 from curation.pieces import TEXT_COLUMNS, Piece
 from curation.profile import CurationProfile
 from curation.reasons import Reason, reason_names
-from curation.sidecar import SIDECAR, sidecar_schema
+from curation.sidecar import SIDECAR, PartOrigin, sidecar_schema
 from trajectories.files import remove_abandoned, storage_errors, written_whole
 from trajectories.part_files import PARQUET_OPTIONS
 
@@ -63,6 +63,7 @@ def _judgements(turns: Path, piece: Piece, profile: CurationProfile) -> Iterator
         found = filters.find(group)
         rows = judge(group.rows, profile, found.turns)
         yield rows.append_column(_CONDEMNS, reason_names(found.trajectories))
+        del group  # or two row groups would be in memory while the next one is read
 
 
 def join(
@@ -72,6 +73,7 @@ def join(
     profile: CurationProfile,
     *,
     trajectories: Path,
+    origin: PartOrigin,
     elsewhere: Elsewhere,
 ) -> None:
     """Make a sidecar part of the judgements of all its pieces, row group by row group, and remove the judgements.
@@ -80,6 +82,7 @@ def join(
 
     Args:
         trajectories: the part that holds the trajectories' rows.
+        origin: what the part is made of, for its metadata.
         elsewhere: what is known of the part's turns that they do not show.
 
     Raises:
@@ -91,7 +94,7 @@ def join(
     with (
         storage_errors(target),
         written_whole(target) as file,
-        pq.ParquetWriter(file, sidecar_schema(profile, elsewhere.digest), **PARQUET_OPTIONS) as writer,
+        pq.ParquetWriter(file, sidecar_schema(profile, origin), **PARQUET_OPTIONS) as writer,
     ):
         for rows in _judged_groups(work, pieces, SIDECAR.names):
             _write_group(writer, condemned.mask(rows))

@@ -16,6 +16,8 @@ import pyarrow.parquet as pq
 from trajectories.errors import InputError
 from trajectories.part_files import open_part, reading_part
 
+_ROWS_AT_ONCE = 512
+
 
 @dataclass(frozen=True, slots=True)
 class Turns:
@@ -72,8 +74,15 @@ def turns_by_row_group(path: Path, first: int, end: int, columns: Sequence[str])
 def read_row_group(part: pq.ParquetFile, path: Path, group: int, columns: Sequence[str]) -> pa.Table:
     """Columns of one row group, in the order they are named.
 
+    In chunks of some rows: a column that Arrow reads in one piece grows by doubling, and takes up to twice its memory.
+
     Raises:
         DamagedFileError: it cannot be read.
     """
+    schema = pa.schema([part.schema_arrow.field(name) for name in columns])
     with reading_part(path):
-        return part.read_row_group(group, columns=list(columns)).select(columns)
+        batches = part.iter_batches(batch_size=_ROWS_AT_ONCE, row_groups=[group], columns=list(columns))
+        rows = pa.Table.from_batches([batch.select(list(columns)) for batch in batches], schema=schema)
+        if rows.num_rows != part.metadata.row_group(group).num_rows:
+            raise pa.ArrowInvalid("rows of a row group are missing")
+    return rows

@@ -6,9 +6,14 @@ at all and depends on nothing but the part and the settings, so it does not matt
 
 from __future__ import annotations
 
+import hashlib
+import os
+import struct
+from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
+import pyarrow as pa
 import pyarrow.parquet as pq
 
 from trajectories.errors import InputError
@@ -22,13 +27,15 @@ TEXT_COLUMNS = ("trajectory_id", "turn", "action", "observation")
 class Piece:
     """Row groups ``first`` to ``end`` (excluded) of a turns part.
 
-    ``part`` is the part's path below ``turns/``; ``num_bytes`` the size of the texts, uncompressed.
+    ``part`` is the part's path below ``turns/``; ``num_bytes`` the size of the texts, uncompressed; ``digest`` is
+    `part_digest` of the part.
     """
 
     part: str
     first: int
     end: int
     num_bytes: int
+    digest: str = ""
 
     @property
     def domain(self) -> str:
@@ -36,7 +43,7 @@ class Piece:
 
     @property
     def file_name(self) -> str:
-        return f"{self.part}.{self.first:06d}-{self.end:06d}"
+        return f"{self.part}.{self.digest}.{self.first:06d}-{self.end:06d}"
 
 
 def cut(turns: Path, part: str, piece_bytes: int) -> list[Piece]:
@@ -47,14 +54,37 @@ def cut(turns: Path, part: str, piece_bytes: int) -> list[Piece]:
         InputError: it has not the columns of turns.
     """
     sizes = _group_sizes(turns / part)
+    digest = part_digest(turns / part)
     pieces = []
-    first = 0
-    for end in range(1, len(sizes) + 1):
-        num_bytes = sum(sizes[first:end])
+    first, num_bytes = 0, 0
+    for end, size in enumerate(sizes, start=1):
+        num_bytes += size
         if num_bytes >= piece_bytes or end == len(sizes):
-            pieces.append(Piece(part, first, end, num_bytes))
-            first = end
-    return pieces or [Piece(part, 0, 0, 0)]
+            pieces.append(Piece(part, first, end, num_bytes, digest))
+            first, num_bytes = end, 0
+    return pieces or [Piece(part, 0, 0, 0, digest)]
+
+
+def part_digest(path: Path) -> str:
+    """16 hexadecimal digits that change with what a part holds; its name says only whose turns they are.
+
+    They are of the part's footer, which says of every page where it lies and how large it is.
+
+    Raises:
+        DamagedFileError: the part is not a Parquet file.
+    """
+    with reading_part(path), path.open("rb") as file:
+        if path.stat().st_size < _FOOTER_END.size:
+            raise pa.ArrowInvalid("there is no footer")
+        file.seek(-_FOOTER_END.size, os.SEEK_END)
+        (num_bytes,) = _FOOTER_END.unpack(file.read())
+        end = file.seek(0, os.SEEK_END)
+        file.seek(max(0, end - _FOOTER_END.size - num_bytes))
+        return hashlib.sha256(f"{end} ".encode() + file.read()).hexdigest()[:16]
+
+
+_FOOTER_END = struct.Struct("<I4x")
+"""The length of the footer before it, and the file's magic number."""
 
 
 def _group_sizes(path: Path) -> list[int]:
@@ -70,3 +100,8 @@ def _group_sizes(path: Path) -> list[int]:
         sum(metadata.row_group(group).column(column).total_uncompressed_size for column in columns)
         for group in range(metadata.num_row_groups)
     ]
+
+
+def contents_of(pieces: Iterable[Piece]) -> list[tuple[str, str]]:
+    """What a pass over pieces depends on: the parts by name, sorted, each with its `part_digest`."""
+    return sorted({(piece.part, piece.digest) for piece in pieces})

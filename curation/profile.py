@@ -14,7 +14,7 @@ from pydantic import BaseModel, ConfigDict, ValidationError
 from curation.classes import Thresholds
 from curation.filters.settings import Filters
 from curation.keep import KeepRatios
-from curation.search_settings import ContaminationSettings, DuplicateSettings, Searches
+from curation.search_settings import ContaminationSettings, DuplicateSettings, Searches, VolatileSettings
 from trajectories.errors import InputError
 from trajectories.spelling import nearest
 
@@ -41,6 +41,7 @@ class CurationProfile(BaseModel):
     searches: Searches = Searches()
     duplicates: DuplicateSettings = DuplicateSettings()
     contamination: ContaminationSettings = ContaminationSettings()
+    volatile: VolatileSettings = VolatileSettings()
 
     @classmethod
     def from_toml(cls, path: Path) -> CurationProfile:

@@ -12,7 +12,7 @@ class Searches(BaseModel):
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
-    secrets: bool = False
+    secrets: bool = True
     """Where secrets and personal data stand, for the report. (They are replaced when the data is packed.)"""
     duplicates: bool = True
     """Exact and near-copies of turns and trajectories."""
@@ -62,6 +62,23 @@ class ContaminationSettings(BaseModel):
     common_items: int = Field(default=5, ge=1)
     min_ngrams: int = Field(default=4, ge=1)
     min_share: float = Field(default=0.5, gt=0, le=1)
+
+    def canonical_json(self) -> str:
+        """The one textual form of these settings: sorted keys, every default spelt out."""
+        return json.dumps(self.model_dump(), sort_keys=True)
+
+
+class VolatileSettings(BaseModel):
+    """All that the search for volatile spans depends on, beside the data."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    max_differing: float = Field(default=0.5, ge=0, le=1)
+    """Where more than this share of one of two texts differs (in code points), their environments have diverged rather
+    than fluctuated."""
+    max_cells: int = Field(default=2**26, ge=1)
+    """How much work two texts are worth: their lines, and again their words, are not compared beyond so many pairs, of
+    which each costs a bit of memory. A pair of texts that would take more is skipped and counted."""
 
     def canonical_json(self) -> str:
         """The one textual form of these settings: sorted keys, every default spelt out."""

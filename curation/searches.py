@@ -15,7 +15,9 @@ from curation.filters import Filters, settings
 from curation.passes import Workers
 from curation.profile import CurationProfile
 from curation.reasons import REASONS, Reason
+from curation.replays import find_volatile
 from trajectories.dataset import Dataset
+from trajectories.errors import InputError
 from trajectories.part_files import read_part, reading_part
 
 
@@ -41,23 +43,29 @@ class Searched:
         said = _Said()
         for trajectory_id in self.superseded.get(part, ()):
             said.against(trajectory_id, 0, Reason.SUPERSEDED)
-        for table, reason in self._tables():
-            for trajectory_id, turn in _of_part(table, self.dataset, part).iter_rows():
+        tables = list(self._tables())
+        ids = _ids_of(self.dataset, part) if tables else []
+        for path, table, reason in tables:
+            with reading_part(path, mend="remove its folder and curate again"):
+                rows = _of_part(table, part, ids)
+            for trajectory_id, turn in rows.iter_rows():
                 said.against(trajectory_id, turn, reason)
         return Elsewhere(said.trajectories, said.turns)
 
-    def _tables(self) -> Iterator[tuple[pl.LazyFrame, Reason]]:
-        """Rows of (domain, run, trajectory_id, turn) with what each is told for; turn 0 is all of the trajectory."""
+    def _tables(self) -> Iterator[tuple[Path, pl.LazyFrame, Reason]]:
+        """Tables whose rows of (domain, run, trajectory_id, turn) are told for a reason; turn 0 is all turns."""
         everything = pl.lit(0, pl.Int32).alias("turn")
         if self.duplicates is not None and self.filters.duplicate_trajectory:
-            copies = self.duplicates.scan(Scope.TRAJECTORIES).filter(~pl.col("survivor"))
-            yield copies.with_columns(everything), Reason.DUPLICATE_TRAJECTORY
+            copies = self.duplicates.scan(Scope.TRAJECTORIES).filter(~pl.col("survivor")).with_columns(everything)
+            yield self.duplicates.path(Scope.TRAJECTORIES), copies, Reason.DUPLICATE_TRAJECTORY
         if self.duplicates is not None and self.filters.duplicate_turn:
-            yield self.duplicates.scan(Scope.TURNS).filter(~pl.col("survivor")), Reason.DUPLICATE_TURN
+            copies = self.duplicates.scan(Scope.TURNS).filter(~pl.col("survivor"))
+            yield self.duplicates.path(Scope.TURNS), copies, Reason.DUPLICATE_TURN
         if self.contamination is not None and self.filters.contaminated is not settings.Scope.OFF:
             hits = self.contamination.scan()
-            whole = self.filters.contaminated is settings.Scope.TRAJECTORY
-            yield hits.with_columns(everything) if whole else hits, Reason.CONTAMINATED
+            if self.filters.contaminated is settings.Scope.TRAJECTORY:
+                hits = hits.with_columns(everything)
+            yield self.contamination.path, hits, Reason.CONTAMINATED
 
 
 class _Said:
@@ -77,18 +85,23 @@ class _Said:
             self.trajectories[trajectory_id] = min(reason, told_of_all, key=REASONS.index)
 
 
-def _of_part(table: pl.LazyFrame, dataset: Dataset, part: str) -> pl.DataFrame:
-    """(trajectory_id, turn) of a table's rows that belong to a part, sorted."""
+def _ids_of(dataset: Dataset, part: str) -> list[str]:
+    """The ids of a part's trajectories."""
     path = dataset.folder / "trajectories" / part
     with reading_part(path):
-        ids = read_part(path, columns=["trajectory_id"])["trajectory_id"].to_pylist()
+        ids: list[str] = read_part(path, columns=["trajectory_id"])["trajectory_id"].to_pylist()
+    return ids
+
+
+def _of_part(table: pl.LazyFrame, part: str, ids: Sequence[str]) -> pl.DataFrame:
+    """(trajectory_id, turn) of a table's rows that belong to the part with these trajectories, sorted."""
     domain, run, _ = part.split("/")
     of_run = (pl.col("domain") == domain.removeprefix("domain=")) & (pl.col("run") == run.removeprefix("run="))
     if not ids:
         return pl.DataFrame(schema={"trajectory_id": pl.String, "turn": pl.Int32})
     return (
         table.filter(of_run & pl.col("trajectory_id").is_between(pl.lit(min(ids)), pl.lit(max(ids))))
-        .filter(pl.col("trajectory_id").is_in(ids))
+        .filter(pl.col("trajectory_id").is_in(list(ids)))
         .select("trajectory_id", "turn")
         .unique()
         .sort("trajectory_id", "turn")
@@ -114,24 +127,30 @@ def search(
             nothing is a copy of them.
 
     Raises:
-        InputError: a benchmark cannot be understood, no scheduler at the address.
+        InputError: a benchmark cannot be understood, or is not given that an earlier job was; no scheduler at the
+            address.
         DamagedFileError: a part cannot be read.
         StorageError: the disk is full or fails; the next search goes on from there.
         WorldtapeError: the workers were killed again and again.
     """
+    _refuse_forgotten(dataset, name, benchmarks)
+    without = frozenset(trajectory_id for of_part in superseded.values() for trajectory_id in of_part)
     fingerprints = {}
     if profile.searches.secrets:
         from curation.secrets.job import find_secrets
 
         fingerprints["secrets"] = find_secrets(dataset, name=name, workers=workers).fingerprint
     if profile.searches.duplicates:
-        without = frozenset(trajectory_id for of_part in superseded.values() for trajectory_id in of_part)
         fingerprints["duplicates"] = find_duplicates(
             dataset, name=name, settings=profile.duplicates, without=without, workers=workers
         ).fingerprint
     if benchmarks:
         fingerprints["contamination"] = find_contamination(
             dataset, benchmarks, name=name, settings=profile.contamination, workers=workers
+        ).fingerprint
+    if profile.searches.volatile:
+        fingerprints["volatile"] = find_volatile(
+            dataset, name=name, settings=profile.volatile, without=without, workers=workers
         ).fingerprint
     return Searched(
         dataset=dataset,
@@ -141,3 +160,16 @@ def search(
         contamination=open_contamination(dataset, name) if "contamination" in fingerprints else None,
         fingerprints=fingerprints,
     )
+
+
+def _refuse_forgotten(dataset: Dataset, name: str, benchmarks: Sequence[Path]) -> None:
+    """Raise ``InputError`` where an earlier job knew of a benchmark that is not given now: what it masked would be in
+    the loss again."""
+    found = open_contamination(dataset, name).summary()
+    forgotten = sorted({*found.sources} - {path.resolve().name for path in benchmarks}) if found else []
+    if forgotten:
+        raise InputError(
+            f"curation '{name}' was made with the benchmark {', '.join(forgotten)}",
+            where=dataset.url,
+            mend="give it again with --benchmark, or begin anew with --overwrite",
+        )

@@ -10,8 +10,8 @@ import hashlib
 import json
 import sys
 import unicodedata
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Collection, Mapping
+from dataclasses import asdict, dataclass, fields
 from importlib.metadata import version
 from pathlib import Path
 
@@ -56,27 +56,25 @@ columns are null where the turn is unreadable. ``u`` is the draw of `curation.ke
 `curation.reasons`."""
 
 
-def sidecar_schema(profile: CurationProfile, elsewhere: str = "") -> pa.Schema:
-    """`SIDECAR` with what made it in its metadata: the profile and its fingerprint, the seed, the versions, and the
-    digest of what was known of its turns from elsewhere."""
-    added = {
-        "profile": profile.canonical_json(),
-        "fingerprint": profile.fingerprint,
-        "seed": str(profile.seed),
-        "versions": json.dumps(_versions(), sort_keys=True),
-        "elsewhere": elsewhere,
-    }
-    return SIDECAR.with_metadata({**SIDECAR.metadata, **{key.encode(): text.encode() for key, text in added.items()}})
-
-
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class PartOrigin:
-    """What a sidecar part was made of, beside its turns."""
+    """What a sidecar part is made of; where anything of it is another, the part is judged again."""
 
     fingerprint: str
     """Of the profile."""
-    elsewhere: str
+    versions: str
+    """What `versions_json` said."""
+    turns: str = ""
+    """`curation.pieces.part_digest` of the turns."""
+    elsewhere: str = ""
     """The digest of what was known of its turns that they do not show."""
+
+
+def sidecar_schema(profile: CurationProfile, origin: PartOrigin | None = None) -> pa.Schema:
+    """`SIDECAR` with what made it in its metadata: the profile, the seed, and the origin of the part, if it is a whole
+    one."""
+    added = {"profile": profile.canonical_json(), "seed": str(profile.seed), **(asdict(origin) if origin else {})}
+    return SIDECAR.with_metadata({**SIDECAR.metadata, **{key.encode(): text.encode() for key, text in added.items()}})
 
 
 def part_origin(path: Path) -> PartOrigin:
@@ -88,11 +86,16 @@ def part_origin(path: Path) -> PartOrigin:
     try:
         metadata = pq.read_schema(path).metadata
         schema_version = int(metadata[b"schema_version"])
-        origin = PartOrigin(metadata[b"fingerprint"].decode(), metadata[b"elsewhere"].decode())
+        origin = PartOrigin(**{field.name: metadata[field.name.encode()].decode() for field in fields(PartOrigin)})
     except (ValueError, OSError, KeyError, TypeError) as error:
         raise InputError("this is no sidecar part", where=str(path), mend=_AGAIN) from error
     refuse_newer(schema_version, SCHEMA_VERSION, what=_THIS, where=str(path))
     return origin
+
+
+def versions_json() -> str:
+    """What else a judgement depends on, as JSON."""
+    return json.dumps(_versions(), sort_keys=True)
 
 
 def _versions() -> dict[str, str]:
@@ -177,6 +180,13 @@ class Sidecar:
         )
         write_manifest(self.folder, manifest)
         return manifest
+
+    def remove(self, parts: Collection[str]) -> None:
+        """Remove parts, if any; the sidecar is not whole then."""
+        if parts:
+            (self.folder / "manifest.json").unlink(missing_ok=True)
+        for part in parts:
+            (self.folder / part).unlink(missing_ok=True)
 
     def damaged_parts(self) -> list[str]:
         """The parts that are gone or have other bytes than the manifest says, sorted; none before there is one."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import CancelledError
 from contextlib import ExitStack, contextmanager, suppress
 from types import TracebackType
 from typing import TYPE_CHECKING, Self, TypeVar
@@ -60,15 +61,21 @@ class Pool:
         futures = self._client.map(work, tasks, pure=False)
         try:
             for future in as_completed(futures):
-                yield future.result()
+                result = future.result()
+                future.release()  # else all that a worker has done is done again where the worker dies
+                yield result
         except KilledWorker as error:
             raise WorldtapeError(
                 "a task killed every worker it was given to",
                 where=str(error.last_worker.address),
                 mend="give the workers more memory, or use fewer of them",
             ) from error
-        finally:
-            self._client.cancel(futures)
+        except CancelledError as error:
+            raise WorldtapeError(
+                "the Dask scheduler is gone",
+                where=self._scheduler,
+                mend="run the same command again: it goes on where it stopped",
+            ) from error
 
 
 def spread(
@@ -84,7 +91,7 @@ def _client(scheduler: str | None, workers: int) -> Iterator[Client]:
     from distributed import Client
 
     if scheduler is None:
-        client = Client(n_workers=workers, threads_per_worker=1, dashboard_address=None)
+        client = Client(n_workers=workers, threads_per_worker=1, dashboard_address="127.0.0.1:0")
         try:
             yield client
         finally:

@@ -24,6 +24,8 @@ class SandboxFacts:
     network: str = "none"
     device_kind: str | None = None
     recording_header: Mapping[str, JsonValue] = field(default_factory=dict)
+    step_timeout_s: float | None = None
+    """After so long the sandbox itself gives a step up and says so; who waits for it must wait longer."""
 
 
 class Sandbox(Protocol):

@@ -2,28 +2,31 @@
 
 from __future__ import annotations
 
+import asyncio
+import shutil
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 
 from sandboxes.engines.base import Engine, Resource
 from sandboxes.errors import SandboxError
+from sandboxes.images.folders import abandoned_scratch
 from sandboxes.leases import (
     BOOT_LABEL,
     HOST_LABEL,
     LEASE_LABEL,
     RUN_LABEL,
-    DeadLease,
     Host,
     dead_leases,
     expired,
     is_live,
+    remove_leavings,
 )
 
 
 async def collect_garbage(
     engines: Iterable[Engine], *, dry_run: bool = False, state: Path | None = None
 ) -> list[Resource]:
-    """Remove the garbage of this host from the engines, then the files of the leases that owned it.
+    """Remove the garbage of this host from the engines, then the leases that owned it, and what it was working on.
 
     Args:
         engines: where to look.
@@ -40,11 +43,23 @@ async def collect_garbage(
         if is_garbage(resource.labels, host, state=state)
     ]
     leases = dead_leases(state=state)
+    leavings = remove_leavings(state=state, dry_run=dry_run)
+    scratch = abandoned_scratch(state=state)
     if not dry_run:
         await _remove_all(garbage)
         for lease in leases:
             lease.path.unlink(missing_ok=True)
-    return [resource for _, resource in garbage] + [_as_resource(lease) for lease in leases]
+        for folder in scratch:
+            await asyncio.to_thread(shutil.rmtree, folder, ignore_errors=True)
+    return [
+        *(resource for _, resource in garbage),
+        *(
+            Resource(kind="lease", id=lease.id, labels={RUN_LABEL: lease.run, LEASE_LABEL: lease.id})
+            for lease in leases
+        ),
+        *(Resource(kind="file", id=str(path), labels={}) for path in leavings),
+        *(Resource(kind="folder", id=str(path), labels={}) for path in scratch),
+    ]
 
 
 def is_garbage(labels: Mapping[str, str], host: Host, *, state: Path | None = None) -> bool:
@@ -68,7 +83,3 @@ async def _remove_all(garbage: Sequence[tuple[Engine, Resource]]) -> None:
         raise SandboxError(
             f"{len(failures)} of {len(garbage)} resources could not be removed, the first because: {failures[0]}"
         )
-
-
-def _as_resource(lease: DeadLease) -> Resource:
-    return Resource(kind="lease", id=lease.id, labels={RUN_LABEL: lease.run, LEASE_LABEL: lease.id})

@@ -13,11 +13,11 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TextIO
 
 import platformdirs
 
 from trajectories import WorldtapeError
+from trajectories.files import remove_abandoned, written_aside
 
 RUN_LABEL = "worldtape.run"
 LEASE_LABEL = "worldtape.lease"
@@ -57,7 +57,7 @@ class Lease:
     id: str
     host: Host
     path: Path
-    _file: TextIO | None
+    _handle: int
 
     @classmethod
     @contextmanager
@@ -76,10 +76,13 @@ class Lease:
         lease_id = uuid.uuid4().hex[:16]
         path = lease_path(state, lease_id)
         try:
-            path.parent.mkdir(parents=True, exist_ok=True)
             host = Host.current(state)
             facts = {"run": run, "pid": os.getpid(), "boot": host.boot, "host": host.id, "started": time.time()}
-            return cls(run, lease_id, host, path, _write_locked(path, json.dumps(facts) + "\n"))
+            # Locked before it has its name: nobody ever sees the file of a living lease unlocked.
+            with written_aside(path.parent) as aside:
+                aside.file.write(json.dumps(facts).encode() + b"\n")
+                aside.take_place(path)
+                return cls(run, lease_id, host, path, aside.duplicate())
         except OSError as error:
             raise WorldtapeError(
                 f"a lease cannot be written: {error.strerror}",
@@ -99,10 +102,10 @@ class Lease:
 
     def release(self) -> None:
         """Give it up: what still carries its labels is garbage from now on. Idempotent."""
-        if self._file is not None:
+        if self._handle >= 0:
             self.path.unlink(missing_ok=True)
-            self._file.close()
-            self._file = None
+            os.close(self._handle)
+            self._handle = -1
 
 
 def lease_path(state: Path, lease_id: str) -> Path:
@@ -143,26 +146,19 @@ def dead_leases(*, state: Path | None = None) -> list[DeadLease]:
     ]
 
 
+def remove_leavings(*, state: Path | None = None, dry_run: bool = False) -> list[Path]:
+    """Remove the files that processes killed while they wrote them left in the state folder, and return them.
+
+    With ``dry_run`` they are only looked for.
+    """
+    state = state or state_folder()
+    return [path for folder in (state, *state.glob("*/")) for path in remove_abandoned(folder, dry_run=dry_run)]
+
+
 def expired(labels: Mapping[str, str]) -> bool:
     """Whether a resource has outlived the lifetime it was made with."""
     expires = labels.get(EXPIRES_LABEL, "")
     return expires.isdecimal() and int(expires) < time.time()
-
-
-def _write_locked(path: Path, text: str) -> TextIO:
-    """Locked before it has its name: nobody ever sees the file of a living lease unlocked."""
-    unnamed = path.with_suffix(".new")
-    file = unnamed.open("w")
-    try:
-        fcntl.flock(file, fcntl.LOCK_EX)
-        file.write(text)
-        file.flush()
-        unnamed.rename(path)
-    except BaseException:
-        unnamed.unlink(missing_ok=True)
-        file.close()
-        raise
-    return file
 
 
 def _run_of(path: Path) -> str | None:
@@ -180,12 +176,9 @@ def _state_id(state: Path) -> str:
     """The state folder's own random name, made by whoever comes first."""
     path = state / "host-id"
     if not path.exists():
-        state.mkdir(parents=True, exist_ok=True)
-        mine = state / f"host-id.{uuid.uuid4().hex}"
-        mine.write_text(uuid.uuid4().hex + "\n")
-        with suppress(FileExistsError):
-            path.hardlink_to(mine)  # unlike a rename, never replaces another process's choice
-        mine.unlink()
+        with written_aside(state) as aside, suppress(FileExistsError):
+            aside.file.write(uuid.uuid4().hex.encode() + b"\n")
+            aside.take_free_place(path)  # it never replaces another process's choice
     return path.read_text().strip()
 
 

@@ -207,6 +207,7 @@ class TerminalSandbox:
             image_digest=container.image_digest,
             prompt=system_prompt(machine, self._spec.limits, first_screen, rows=self._rows, columns=self._columns),
             versions={"bash": machine.get("bash", "unknown")},
+            step_timeout_s=self._step_timeout_s,
             recording_header={
                 "version": 2,
                 "width": self._columns,

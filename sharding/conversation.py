@@ -12,6 +12,8 @@ import re
 from collections.abc import Iterable
 from typing import Literal, NamedTuple
 
+from sharding.masks import Mask
+
 Role = Literal["system", "user", "assistant"]
 
 OBSERVATION_MARKER = "**Environment Observation:**\n"
@@ -28,19 +30,19 @@ _CODE_OF_DOMAIN = {"os": "python"}
 
 
 class Message(NamedTuple):
-    """One message. ``kept`` says that the observation in it (an assistant's message) is in the loss."""
+    """One message. An assistant's has a ``mask``, which says what of the observation in it is in the loss."""
 
     role: Role
     content: str
-    kept: bool = False
+    mask: Mask | None = None
 
 
 class TurnText(NamedTuple):
-    """What a turn says: the action's canonical text, the observation's text, and whether curation keeps it."""
+    """What a turn says: the action's canonical text and the observation's, and what of the latter is in the loss."""
 
     action: str
     observation: str
-    kept: bool
+    mask: Mask
 
 
 class ContextText(NamedTuple):
@@ -60,7 +62,7 @@ def conversation(context: ContextText, turns: Iterable[TurnText]) -> list[Messag
     messages = [Message("system", _system(context))]
     for number, turn in enumerate(turns, start=1):
         messages.append(Message("user", _request(context, number, turn.action)))
-        messages.append(Message("assistant", OBSERVATION_MARKER + turn.observation, turn.kept))
+        messages.append(Message("assistant", OBSERVATION_MARKER + turn.observation, turn.mask))
     return messages
 
 

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import os
 import shutil
-from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
@@ -20,9 +19,9 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
-from curation.sidecar import open_sidecar
 from curation.spread import spread
 from sharding.chat_tokenizer import ChatTokenizer
+from sharding.curated import curated_sources
 from sharding.folders import folder_written_whole
 from sharding.manifest import (
     DOCUMENTS_FILE,
@@ -36,14 +35,16 @@ from sharding.manifest import (
     PackFacts,
     Width,
 )
+from sharding.outcome import Outcome
 from sharding.packs import check_context, cut_to_context, pack_slices, write_packs
-from sharding.schemas import DOCUMENTS
 from sharding.shards import MappedDocuments
-from sharding.units import SourcePart, Sources, TokeniserSetup, Unit, UnitResult, tokenise_unit, unit_file
+from sharding.sources import SourcePart, Sources, Unit
+from sharding.units import TokeniserSetup, UnitResult, tokenise_unit, unit_file
 from sharding.writer import ShardWriter
-from trajectories import DamagedFileError, InputError
+from trajectories import InputError
 from trajectories.dataset import Dataset, check_name
 from trajectories.files import storage_errors, written_whole
+from trajectories.part_files import PARQUET_OPTIONS
 
 _IN_PROCESS_BYTES = 32 * 2**20
 """With less text than this, worker processes would take longer to start than to work."""
@@ -55,6 +56,14 @@ class PackSummary:
 
     path: Path
     manifest: Manifest
+
+    @property
+    def token_counts(self) -> dict[str, dict[str, tuple[int, int]]]:
+        """Domain → class → (tokens of observations and their stop tokens, those of them in the loss)."""
+        return {
+            domain: {name: (counts.observation_tokens, counts.loss_tokens) for name, counts in classes.items()}
+            for domain, classes in self.manifest.classes.items()
+        }
 
 
 def pack(
@@ -96,27 +105,24 @@ def pack(
     target = _free_place(dataset, name, overwrite=overwrite)
     check_context(context)
     parts = [SourcePart(part.domain, part.run, Path(part.path).name) for part in dataset.turn_parts()]
-    sources, curated = _curated_sources(dataset, parts, curation)
+    sources, curated = curated_sources(dataset, parts, curation)
     chat = ChatTokenizer.load(tokenizer, chat_template)
     with storage_errors(target), folder_written_whole(target) as folder:
         work = folder / "work"
         units = [unit for part in parts for unit in sources.units(part)]
         setup = _setup(chat, work, keep_secrets=keep_secrets)
         results = _tokenise(units, sources, setup, work, scheduler=scheduler, workers=workers, progress=progress)
-        refused = _refused(results, sum(map(sources.num_trajectories, parts)))
-        documents = pa.concat_tables([DOCUMENTS.empty_table(), *(result.documents for result in results)])
+        outcome = Outcome(units, results, sum(map(sources.num_trajectories, parts)))
+        documents = outcome.documents()
         if not documents.num_rows:
-            raise _all_refused(dataset, refused)
+            raise _all_refused(dataset, outcome.refused())
         data_file = folder / f"{name}.ds"
         _join([unit_file(work, result.number) for result in results], data_file, chat.width)
         shutil.rmtree(work)
         _write_documents(documents, folder / DOCUMENTS_FILE)
         chat.save(folder / TOKENIZER_FOLDER)
         packs = _pack(MappedDocuments(data_file, chat.width), folder / PACKS_FILE, context, overflow)
-        redactions = sum((result.redactions for result in results), Counter[str]())
-        manifest = _manifest(
-            folder, name, chat, documents, curation=curated, refused=refused, redactions=redactions, packs=packs
-        )
+        manifest = _manifest(folder, name, chat, outcome, curation=curated, packs=packs)
         (folder / MANIFEST_FILE).write_text(manifest.to_json(), encoding="utf-8")
     return PackSummary(target, manifest)
 
@@ -130,34 +136,6 @@ def _free_place(dataset: Dataset, name: str, *, overwrite: bool) -> Path:
             mend="pack under another --name, or with --overwrite",
         )
     return target
-
-
-def _curated_sources(dataset: Dataset, parts: Sequence[SourcePart], curation: str) -> tuple[Sources, CurationFacts]:
-    """Where the parts of the data set and of the sidecar lie.
-
-    Raises:
-        InputError: there is no whole sidecar of this name, or it lacks some of the parts.
-        DamagedFileError: a part of the sidecar is not what was written.
-    """
-    sidecar = open_sidecar(dataset, curation)
-    manifest = sidecar.manifest()
-    covered = set(manifest.parts) if manifest else set()
-    missing = {part.path for part in parts} - covered
-    if manifest is None or missing:
-        raise InputError(
-            f"curation '{curation}' does not cover {len(missing)} of {len(parts)} turns parts",
-            where=str(sidecar.folder),
-            mend="run: worldtape curate DATASET",
-        )
-    damaged = sidecar.damaged_parts()
-    if damaged:
-        raise DamagedFileError(
-            "a part of the curation is not what was written",
-            where=str(sidecar.folder / damaged[0]),
-            mend="run: worldtape curate DATASET",
-        )
-    curated = CurationFacts(name=curation, fingerprint=manifest.fingerprint)
-    return Sources(dataset.folder, sidecar.folder), curated
 
 
 def _setup(chat: ChatTokenizer, work: Path, *, keep_secrets: bool) -> TokeniserSetup:
@@ -203,14 +181,6 @@ def _join(shards: Sequence[Path], data_file: Path, width: Width) -> None:
             writer.append_shard(shard)
 
 
-def _refused(results: Sequence[UnitResult], num_trajectories: int) -> dict[str, int]:
-    """How many trajectories became no document, by reason."""
-    without_kept_turn = sum(result.refused for result in results)
-    num_documents = sum(result.documents.num_rows for result in results)
-    counts = {"no kept turn": without_kept_turn, "no turn": num_trajectories - num_documents - without_kept_turn}
-    return {reason: count for reason, count in counts.items() if count}
-
-
 def _all_refused(dataset: Dataset, refused: Mapping[str, int]) -> InputError:
     reasons = ", ".join(f"{reason}: {count}" for reason, count in refused.items())
     return InputError(
@@ -245,16 +215,10 @@ def _pack(documents: MappedDocuments, path: Path, context: int, overflow: Overfl
 
 
 def _manifest(
-    folder: Path,
-    name: str,
-    chat: ChatTokenizer,
-    documents: pa.Table,
-    *,
-    curation: CurationFacts,
-    refused: dict[str, int],
-    redactions: Mapping[str, int],
-    packs: PackFacts,
+    folder: Path, name: str, chat: ChatTokenizer, outcome: Outcome, *, curation: CurationFacts, packs: PackFacts
 ) -> Manifest:
+    documents = outcome.documents()
+
     def total(column: str) -> int:
         return int(pc.sum(documents[column]).as_py())
 
@@ -266,8 +230,10 @@ def _manifest(
         num_loss_tokens=total("num_loss_tokens"),
         num_turns=total("num_turns"),
         num_kept_turns=total("num_kept_turns"),
-        refused=refused,
-        redactions=dict(sorted(redactions.items())),
+        num_volatile_tokens=outcome.num_volatile_tokens(),
+        classes=outcome.classes(),
+        refused=outcome.refused(),
+        redactions=outcome.redactions(),
         tokenizer=chat.tokenizer_facts(),
         chat_template=chat.template_facts(),
         curation=curation,
@@ -281,4 +247,4 @@ def _write_documents(documents: pa.Table, path: Path) -> None:
     numbers = pa.array(np.arange(documents.num_rows))
     numbered = documents.set_column(0, documents.schema.field("document"), numbers)
     with written_whole(path) as file:
-        pq.write_table(numbered, file, compression="zstd")
+        pq.write_table(numbered, file, **PARQUET_OPTIONS)

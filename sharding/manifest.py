@@ -14,7 +14,10 @@ MANIFEST_FILE = "manifest.json"
 DOCUMENTS_FILE = "documents.parquet"
 PACKS_FILE = "packs.parquet"
 TOKENIZER_FOLDER = "tokenizer"
-FORMAT_VERSION = 1
+FORMAT_VERSION = 2
+
+UNREADABLE = "unreadable"
+"""What stands for the class of a turn that has none: its action or observation is missing or not UTF-8."""
 
 Width = Literal["uint16", "uint32"]
 """The integer type of the token ids."""
@@ -52,10 +55,26 @@ class TemplateFacts(_Part):
 
 
 class CurationFacts(_Part):
-    """Which curation said what is in the loss; ``fingerprint`` changes with any setting of its profile."""
+    """Which curation said what is in the loss; ``fingerprint`` changes with any setting of its profile, and
+    ``searches`` has that of each search it knew of."""
 
     name: str
     fingerprint: str
+    searches: dict[str, str] = Field(default_factory=dict)
+
+
+class ClassTokens(_Part):
+    """What the documents hold of the turns of one class.
+
+    ``observation_tokens`` are those that would be in the loss, were all turns in it whole: the observations' own and
+    the stop token of each. The share of them that ``loss_tokens`` are is what the keep ratio, the filters and the
+    volatile spans have come to.
+    """
+
+    turns: int
+    kept_turns: int
+    observation_tokens: int
+    loss_tokens: int
 
 
 class PackFacts(_Part):
@@ -94,7 +113,10 @@ class FileFacts(_Part):
 
 class Manifest(_Part):
     """The whole of ``manifest.json``. Counts are of the ``.ds`` file; ``refused`` counts documents by reason, and
-    ``redactions`` by kind the secrets and personal data that placeholders stand for."""
+    ``redactions`` by kind the secrets and personal data that placeholders stand for.
+
+    Version 1 had neither ``classes`` nor ``num_volatile_tokens``.
+    """
 
     format_version: int = FORMAT_VERSION
     name: str
@@ -104,6 +126,10 @@ class Manifest(_Part):
     num_loss_tokens: int
     num_turns: int
     num_kept_turns: int
+    num_volatile_tokens: int = 0
+    """Tokens of kept turns that are out of the loss only because they show what is volatile."""
+    classes: dict[str, dict[str, ClassTokens]] = Field(default_factory=dict)
+    """By domain and class."""
     refused: dict[str, int]
     redactions: dict[str, int] = Field(default_factory=dict)
     tokenizer: TokenizerFacts

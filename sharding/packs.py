@@ -15,7 +15,7 @@ from sharding.manifest import Overflow
 from sharding.schemas import PACKS
 from sharding.shards import MappedDocuments
 from trajectories import InputError, MissingExtraError
-from trajectories.part_files import reading_part
+from trajectories.part_files import PARQUET_OPTIONS, read_part, reading_part
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,13 +128,13 @@ def write_packs(packs: Packs, file: BinaryIO) -> None:
     slices = pa.StructArray.from_arrays([pa.array(column) for column in columns], fields=fields)
     lists = pa.LargeListArray.from_arrays(pa.array(packs.offsets), slices, type=PACKS.field("slices").type)
     table = pa.table([pa.array(np.arange(len(packs))), lists], schema=PACKS)
-    pq.write_table(table, file, compression="zstd")
+    pq.write_table(table, file, **PARQUET_OPTIONS)
 
 
 def read_packs(path: Path) -> Packs:
     """Read the pack index that :func:`write_packs` wrote. Raises ``DamagedFileError`` where it is none."""
     with reading_part(path, mend="copy the shards again, or pack again"):
-        lists = pq.read_table(path, columns=["slices"]).column("slices").combine_chunks()
+        lists = read_part(path, columns=["slices"]).column("slices").combine_chunks()
     slices = lists.flatten()
     document, start, length = (slices.field(name).to_numpy() for name in ("document", "start", "length"))
     return Packs(Slices(document, start, length), np.asarray(lists.offsets, np.int64))

@@ -5,13 +5,15 @@ from __future__ import annotations
 import shutil
 from pathlib import Path
 from types import TracebackType
-from typing import BinaryIO, Self
+from typing import TYPE_CHECKING, BinaryIO, Self
 
 import numpy as np
 
 from sharding.manifest import Width
-from sharding.tokenise import TokenisedConversation
 from trajectories.files import sync_file
+
+if TYPE_CHECKING:
+    from sharding.tokenise import TokenisedConversation
 
 
 class ShardWriter:

@@ -18,6 +18,7 @@ class TrainingConfig:
     model: str = "tiny"
     """A preset (``tiny``), a checkpoint folder or Hub name, or a ``config.json`` (weights drawn from ``seed``)."""
     num_steps: int = 100
+    """Over so many steps the learning rate falls; asking for more on resumption lifts it (``learning_rate``)."""
     packs_per_micro_batch: int = 1
     num_micro_batches: int = 1
     learning_rate: float = 3e-4

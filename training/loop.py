@@ -7,17 +7,15 @@ import math
 import os
 import time
 from collections.abc import Callable
-from contextlib import AbstractContextManager, nullcontext
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import NamedTuple
 
 import torch
-from torch.nn.functional import cross_entropy
 from transformers import PreTrainedModel
 
 from sharding import PackedDataset
-from training.batches import Batch, next_batch
+from training.batches import next_batch
 from training.checkpoint import (
     RunState,
     checkpoints,
@@ -27,6 +25,7 @@ from training.checkpoint import (
     save_checkpoint,
 )
 from training.config import TrainingConfig
+from training.loss import Loss, loss_for
 from training.model import build_model
 from training.schedule import learning_rate
 from trajectories import DamagedFileError, InputError, JsonValue, WorldtapeError
@@ -96,6 +95,7 @@ def train(
     )
     if model.generation_config is not None:
         model.generation_config.eos_token_id = made_by.chat_template.stop_token_id  # where a served model stops
+    loss_of = loss_for(model)
     model.to(device)  # type: ignore[arg-type]  # the wrapper's stub binds self wrongly
     model.train()
     optimiser = _build_optimiser(model, config)
@@ -107,7 +107,7 @@ def train(
     history = _Metrics(output / METRICS, keep_until=first_step - 1)
     checkpoint = start.checkpoint if start else None
     for step in range(first_step, config.num_steps + 1):
-        metrics = _train_step(model, optimiser, dataset, config, step, device)
+        metrics = _train_step(model, loss_of, optimiser, dataset, config, step, device)
         history.append(metrics)
         if on_step is not None:
             on_step(metrics)
@@ -124,6 +124,7 @@ def train(
 
 def _train_step(
     model: PreTrainedModel,
+    loss_of: Loss,
     optimiser: torch.optim.AdamW,
     dataset: PackedDataset,
     config: TrainingConfig,
@@ -144,7 +145,7 @@ def _train_step(
     total = 0.0
     for batch in batches:
         if batch.num_targets:
-            loss = summed_loss(model, batch.to(device)) / num_supervised
+            loss = loss_of(model, batch.to(device)) / num_supervised
             loss.backward()
             total += loss.item()
     norm = float(torch.nn.utils.clip_grad_norm_(model.parameters(), config.max_gradient_norm))
@@ -165,26 +166,6 @@ def _train_step(
         num_tokens=sum(batch.input_ids.numel() for batch in batches),
         seconds=time.perf_counter() - started,
     )
-
-
-def summed_loss(model: PreTrainedModel, batch: Batch) -> torch.Tensor:
-    """The negative log-likelihood of the batch's targets, summed, in nats.
-
-    Position ids that start again at each document keep documents apart (checked by ``check_document_isolation``); only
-    the positions that predict a supervised token go through the vocabulary projection.
-    """
-    with _mixed_precision(batch.input_ids.device):
-        logits = model(
-            input_ids=batch.input_ids,
-            position_ids=batch.position_ids,
-            use_cache=False,
-            logits_to_keep=batch.predicts,
-        ).logits
-    return cross_entropy(logits.float(), batch.targets, reduction="sum")
-
-
-def _mixed_precision(device: torch.device) -> AbstractContextManager[object]:
-    return torch.autocast("cuda", dtype=torch.bfloat16) if device.type == "cuda" else nullcontext()
 
 
 def _build_optimiser(model: PreTrainedModel, config: TrainingConfig) -> torch.optim.AdamW:

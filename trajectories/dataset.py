@@ -14,13 +14,14 @@ from typing import BinaryIO, Final, cast
 import fsspec
 import polars as pl
 import pyarrow as pa
+import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from trajectories.blobs import BlobStore
 from trajectories.errors import DamagedFileError, InputError
 from trajectories.journal_format import SUFFIX, JournalReader, Record, RecordKind, check_version, last_record
 from trajectories.model import Status
-from trajectories.part_files import read_whole, reading_part, scan_parts
+from trajectories.part_files import DAMAGE, parts_dataset, read_part, read_whole, reading_part, scan_parts
 from trajectories.recording import SessionRecording
 from trajectories.rows import Row
 from trajectories.schemas import TRAJECTORIES, TURNS
@@ -56,6 +57,9 @@ class Dataset:
 
     Making the object touches nothing: the folder may not exist yet. Reading raises ``InputError`` where there is no
     data set, where it is empty, and where a newer version wrote it.
+
+    ``trajectory``, ``recorded`` and ``compacted_ids`` compare the checksums of what they read; scans of a local folder
+    are Polars', which compares none.
     """
 
     def __init__(self, url: str | Path) -> None:
@@ -120,7 +124,9 @@ class Dataset:
         """
         try:
             yield
-        except (pl.exceptions.ComputeError, pa.ArrowInvalid) as error:
+        except (*DAMAGE, OSError) as error:
+            if isinstance(error, OSError) and error.errno is not None:
+                raise  # the operating system's own, about the disk
             for table, parts in (("trajectories", self.trajectory_parts()), ("turns", self.turn_parts())):
                 for part in parts:
                     read_whole(part.path, base=f"{self.root}/{table}", filesystem=self._reached_through)
@@ -138,8 +144,8 @@ class Dataset:
         with suppress(FileNotFoundError):
             return _from_journal(self._journal_records(trajectory_id))
         row = self._compacted_row(trajectory_id)
-        turns = self.scan_turns().filter(pl.col("trajectory_id") == trajectory_id, pl.col("run") == row["run"])
-        return Trajectory(row, turns.collect(engine="streaming").sort("turn"))
+        turns = self._rows_of(trajectory_id, self.turn_parts(), "turns", TURNS, run=str(row["run"]))
+        return Trajectory(row, turns.sort("turn"))
 
     def recording(self, trajectory_id: str) -> SessionRecording:
         """The raw events of a trajectory's session.
@@ -228,13 +234,29 @@ class Dataset:
 
     def _read_columns(self, part: Part, columns: list[str]) -> pa.Table:
         with reading_part(part.path):
-            return pq.read_table(part.path, columns=columns, filesystem=self.filesystem, partitioning=None)
+            return read_part(part.path, columns=columns, filesystem=self.filesystem)
 
     def _compacted_row(self, trajectory_id: str) -> dict[str, object]:
-        rows = self.scan_trajectories().filter(pl.col("trajectory_id") == trajectory_id).collect().to_dicts()
+        rows = self._rows_of(trajectory_id, self.trajectory_parts(), "trajectories", TRAJECTORIES).to_dicts()
         if not rows:
             raise InputError(f"there is no trajectory {trajectory_id}", where=self.url)
         return rows[0]
+
+    def _rows_of(
+        self, trajectory_id: str, parts: list[Part], table: str, schema: pa.Schema, *, run: str | None = None
+    ) -> pl.DataFrame:
+        """The rows of one trajectory, with ``domain`` and ``run``; pages of others are passed over by their statistics.
+
+        Raises ``DamagedFileError`` that names the part where a page is not what was written.
+        """
+        paths = [part.path for part in parts if run in (None, part.run)]
+        files = parts_dataset(paths, base=f"{self.root}/{table}", filesystem=self._reached_through)
+        with self.naming_damage():
+            rows = files.to_table(
+                columns=[*schema.names, "domain", "run"], filter=pc.field("trajectory_id") == trajectory_id
+            )
+            rows.validate(full=True)  # a text that is no UTF-8: of a writer without checksums
+            return cast("pl.DataFrame", pl.from_arrow(rows))
 
     def _journal_records(self, trajectory_id: str) -> Iterator[Record]:
         """Raises ``FileNotFoundError`` where the trajectory has no journal."""

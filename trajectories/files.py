@@ -33,11 +33,18 @@ class AsideFile:
     def __init__(self, path: Path, file: BinaryIO) -> None:
         self._path, self.file = path, file
 
-    def take_place(self, target: Path) -> None:
-        """Become ``target``, whole and durable, in place of what was there."""
-        sync_file(self.file)
+    def take_place(self, target: Path, *, durable: bool = True) -> None:
+        """Become ``target``, whole, in place of what was there; durable, unless a power cut makes it worthless."""
+        self.file.flush()
+        if durable:
+            sync_file(self.file)
         self._path.replace(target)
-        sync_folder(target.parent)
+        if durable:
+            sync_folder(target.parent)
+
+    def duplicate(self) -> int:
+        """Another descriptor of the file, which keeps its lock beyond the block that wrote it."""
+        return fcntl.fcntl(self.file.fileno(), fcntl.F_DUPFD_CLOEXEC, 0)
 
     def take_free_place(self, target: Path) -> None:
         """Become ``target``, whole and durable. Raises ``FileExistsError`` where there is one already."""
@@ -80,12 +87,19 @@ def written_whole(path: Path) -> Iterator[BinaryIO]:
         aside.take_place(path)
 
 
-def remove_abandoned(folder: Path) -> None:
-    """Remove what writers that were killed left aside in ``folder``; a living writer's file stays."""
-    for path in folder.glob(".*.part"):
+def remove_abandoned(folder: Path, *, dry_run: bool = False) -> list[Path]:
+    """Remove what writers that were killed left aside in ``folder``, and return it; a living writer's file stays.
+
+    With ``dry_run`` it is only looked for.
+    """
+    abandoned = []
+    for path in sorted(folder.glob(".*.part")):
         with locked_if_free(path) as file:
             if file is not None:
-                path.unlink(missing_ok=True)
+                abandoned.append(path)
+                if not dry_run:
+                    path.unlink(missing_ok=True)
+    return abandoned
 
 
 @contextmanager

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import fcntl
 import os
 from collections.abc import Sequence
 from types import TracebackType
@@ -98,7 +97,7 @@ class JournalWriter:
                 aside.take_free_place(self._path)
             except FileExistsError as error:
                 raise self._recorded_before() from error
-            return fcntl.fcntl(aside.file.fileno(), fcntl.F_DUPFD_CLOEXEC, 0), len(line)
+            return aside.duplicate(), len(line)
 
     def _write(self, record: Record) -> None:
         line = encode(record)

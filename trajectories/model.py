@@ -95,6 +95,8 @@ class Observation:
     """Seconds from the action to the last change seen."""
     redactions: Mapping[str, int] = field(default_factory=dict)
     """How often a placeholder took the place of each secret (by its name) in this turn's action and observation."""
+    outcome: Mapping[str, JsonValue] = field(default_factory=dict)
+    """What the environment has told so far about the trajectory as a whole; it becomes part of its outcome."""
     ended: bool = False
     """The sandbox cannot take another action (it died, or the shell was left)."""
 

@@ -8,6 +8,7 @@ from typing import BinaryIO, Final, Self
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from trajectories.part_files import PARQUET_OPTIONS
 from trajectories.rows import Row
 
 ROW_GROUP_BYTES: Final = 64 * 2**20
@@ -34,10 +35,9 @@ class RowGroupWriter:
         self._writer = pq.ParquetWriter(
             file,
             schema,
-            compression="zstd",
             use_dictionary=keys,
             write_statistics=keys,
-            write_page_index=True,
+            **PARQUET_OPTIONS,
         )
 
     def add(self, row: Row) -> None:

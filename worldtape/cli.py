@@ -13,7 +13,7 @@ import typer
 from trajectories import DamagedFileError, WorldtapeError
 from worldtape import version
 from worldtape.console import note, prepare_streams, show_text
-from worldtape.verbs import collect, curate, doctor, export, gc, images, import_, inspect, pack, train
+from worldtape.verbs import collect, curate, doctor, export, gc, images, import_, inspect, pack, pools, report, train
 
 app = typer.Typer(
     name="worldtape",
@@ -24,7 +24,7 @@ app = typer.Typer(
     rich_markup_mode=None,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
-for verb in (doctor, collect, import_, curate, pack, train, export, inspect, gc):
+for verb in (doctor, collect, import_, curate, report, pools, pack, train, export, inspect, gc):
     app.command(verb.NAME)(verb.run)
 app.add_typer(images.app, name="images")
 

@@ -111,7 +111,7 @@ def _json_lines(path: Path) -> Iterator[tuple[int, JsonValue]]:
 def _parsed(text: bytes, where: str) -> JsonValue:
     try:
         value: JsonValue = json.loads(text)
-    except ValueError as error:
+    except (ValueError, RecursionError) as error:
         raise InputError("a benchmark is not JSON", where=where, mend=str(error)) from error
     return value
 

@@ -19,7 +19,7 @@ from curation.contamination.index import SourceFacts, build_index
 from curation.contamination.scan import scan_pieces
 from curation.contamination.table import HITS, KEYS, ContaminationSummary, open_contamination
 from curation.passes import Workers, turn_pieces
-from curation.pieces import Piece
+from curation.pieces import Piece, contents_of
 from curation.search_settings import ContaminationSettings
 from trajectories.dataset import Dataset
 from trajectories.errors import InputError
@@ -87,14 +87,19 @@ def _texts_of(path: Path) -> Iterator[BenchmarkItem]:
     yielded = False
     for text in read_benchmark(path):
         yielded = True
-        yield text
+        yield text._replace(source=_written(text.source), item=_written(text.item))
     if not yielded:
         raise InputError("a benchmark holds no text", where=str(path), mend="check the path")
 
 
+def _written(name: str) -> str:
+    """A name as a table can hold it: files and rows may have names that are no Unicode text."""
+    return name.encode(errors="replace").decode()
+
+
 def _fingerprint(settings: ContaminationSettings, index: str, pieces: Sequence[Piece]) -> str:
     """Of all that the result depends on: the settings, the benchmarks, the parts, and Python's notion of a word."""
-    parts = sorted({piece.part for piece in pieces})
+    parts = contents_of(pieces)
     words = [*sys.version_info[:2], unicodedata.unidata_version]
     return hashlib.sha256(json.dumps([settings.canonical_json(), index, parts, words]).encode()).hexdigest()[:16]
 

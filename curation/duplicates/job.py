@@ -27,7 +27,7 @@ from curation.duplicates.shingle_files import trajectory_sets, turn_sets, wanted
 from curation.duplicates.signatures import PieceFiles, shingle_pieces, sign_pieces
 from curation.duplicates.table import SCHEMAS, DuplicatesSummary, Scope, ScopeSummary, open_duplicates
 from curation.passes import Workers, turn_pieces
-from curation.pieces import Piece
+from curation.pieces import Piece, contents_of
 from curation.search_settings import DuplicateSettings
 from trajectories.dataset import Dataset
 from trajectories.files import make_folder
@@ -83,7 +83,7 @@ def find_duplicates(
 
 def _fingerprint(settings: DuplicateSettings, pieces: Sequence[Piece], without: Collection[str]) -> str:
     """Of all that the result depends on: the settings, the parts, and Python's notion of a word."""
-    parts = sorted({piece.part for piece in pieces})
+    parts = contents_of(pieces)
     words = [*sys.version_info[:2], unicodedata.unidata_version]
     depends_on = json.dumps([settings.canonical_json(), parts, words, sorted(without)])
     return hashlib.sha256(depends_on.encode()).hexdigest()[:16]

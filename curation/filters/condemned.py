@@ -54,9 +54,11 @@ class Condemned:
         names, places = ids.dictionary.to_pylist(), ids.indices.to_numpy()
         found: Codes = np.array([self._codes.get(name, NO_REASON) for name in names], dtype=np.int8)[places]
         turns = rows["turn"].to_numpy()
-        for place, name in enumerate(names):
-            for turn, reason in self._turns.get(name, {}).items():
-                np.minimum(found, code_of(reason), out=found, where=(places == place) & (turns == turn))
+        said = np.array([name in self._turns for name in names], dtype=np.bool_)
+        for row in np.flatnonzero(said[places]).tolist():
+            reason = self._turns[names[places[row]]].get(int(turns[row]))
+            if reason is not None:
+                found[row] = min(found[row], code_of(reason))
         return found
 
 

@@ -31,7 +31,8 @@ class Filters(BaseModel):
     """Turns that hold an item of a benchmark that was given. An item in a trajectory's own task, or in what else is
     said before its first turn, masks all of it in any case."""
     duplicate_trajectory: bool = True
-    """Trajectories that are exact or near-copies of another, but for the one of them that survives."""
+    """Trajectories that are exact or near-copies of another, but for the earliest of them. That one may be masked for a
+    fault of its own, which its copies then have too."""
     few_turns: Annotated[int, Field(ge=0)] = 2
     """Trajectories with fewer turns than this, in the domains that are environments; 0 for no such filter."""
     undeclared_tool: Scope = Scope.TRAJECTORY
@@ -54,8 +55,8 @@ class Filters(BaseModel):
     truncated: bool = True
     """Observations of which less was kept than there was."""
     duplicate_turn: bool = False
-    """Turns that are copies of another turn, but for the one that survives. What is often answered is masked then
-    nearly everywhere, although the world does answer it often."""
+    """Turns that are copies of another turn, but for the earliest of them, whatever becomes of that one. What is often
+    answered is masked then nearly everywhere, although the world does answer it often."""
 
     @classmethod
     def none(cls) -> Self:

@@ -2,44 +2,95 @@
 
 from __future__ import annotations
 
-from datetime import datetime
+from collections.abc import Mapping
+from functools import cache
 from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple
 
-from curation.report import figures
+from curation.report import wording
+from curation.report.amounts import Tokens
 from curation.report.facts import Report, gather
 from curation.sidecar import Sidecar
 from trajectories.dataset import Dataset
 from trajectories.files import written_whole
 
-_VISIBLE: dict[int, int] = {
-    **{code: 0x2400 + code for code in range(32) if chr(code) not in "\n\t"},
-    0x7F: 0x2421,
-    **dict.fromkeys((0x61C, 0x200E, 0x200F, *range(0x202A, 0x202F), *range(0x2066, 0x206A)), 0xFFFD),
-}
-"""Pictures for control characters; a replacement for those that turn the direction of writing."""
+if TYPE_CHECKING:
+    from jinja2 import Environment
+
+NAME = "report"
+
+_FILTERS = ("count", "share", "percent", "points", "more", "tally", "instant", "decimal", "setting")
 
 
-def write_report(dataset: Dataset, sidecar: Sidecar) -> Path:
+class _Section(NamedTuple):
+    id: str
+    title: str
+
+
+class _Measure(NamedTuple):
+    """What shares are of: its title, and the two of `Amounts` that make a share."""
+
+    title: str
+    all: str
+    kept: str
+
+
+_MEASURES = (
+    _Measure("turns", "num_turns", "num_kept"),
+    _Measure("characters", "code_points", "code_points_kept"),
+    _Measure("tokens", "num_tokens", "num_tokens_kept"),
+)
+
+
+def write_report(dataset: Dataset, sidecar: Sidecar, tokens: Tokens | None = None) -> Path:
     """Write the report of a curation beside its sidecar; returns the page's path. The same data give the same bytes.
+
+    Args:
+        tokens: domain → class → (tokens of its observations, those of them in the loss), where the data is packed.
+            Without them the report tells no tokens.
 
     Raises:
         InputError: the sidecar is not whole.
+        DamagedFileError: a part cannot be read.
+        StorageError: the disk is full or fails.
     """
-    report = gather(dataset, sidecar)
-    page = sidecar.folder / "report.html"
-    for path, text in (
-        (sidecar.folder / "report.json", report.model_dump_json(indent=2) + "\n"),
-        (page, render(report)),
-    ):
-        with written_whole(path) as file:
+    report = gather(dataset, sidecar, tokens)
+    return write_both(sidecar.folder / NAME, report.model_dump_json(indent=2), render(report))
+
+
+def write_both(path: Path, figures: str, page: str) -> Path:
+    """Write a page and the JSON of its figures, ``path`` with their suffixes; returns the page's."""
+    html = path.with_suffix(".html")
+    for target, text in ((path.with_suffix(".json"), figures + "\n"), (html, page)):
+        with written_whole(target) as file:
             file.write(text.encode())
-    return page
+    return html
 
 
 def render(report: Report) -> str:
     """The page. What was recorded is escaped, and the page forbids itself all scripts and every connection."""
+    from markupsafe import Markup  # here, for only a report needs it
+
+    from curation.report import figures
+
+    # What stands in the plots is escaped by their maker.
+    plots = {
+        "yields": Markup(figures.yields(report)),
+        "class_shares": Markup(figures.class_shares(report)),
+        "distributions": Markup(figures.distributions(report)),
+    }
+    measures = [measure for measure in _MEASURES if getattr(report.total, measure.all) is not None]
+    return rendered("page.html.j2", report=report, sections=_sections(report), measures=measures, **plots)
+
+
+def rendered(template: str, **given: Any) -> str:
+    """A page of this package: all strings are escaped, and their control characters made visible."""
+    return _environment().get_template(template).render(**given).lstrip()
+
+
+@cache
+def _environment() -> Environment:
     from jinja2 import Environment, PackageLoader, StrictUndefined  # here, for only a report needs it
-    from markupsafe import Markup
 
     environment = Environment(
         loader=PackageLoader("curation.report", "."),
@@ -47,33 +98,29 @@ def render(report: Report) -> str:
         undefined=StrictUndefined,
         trim_blocks=True,
         lstrip_blocks=True,
+        finalize=_finalised,
     )
-    environment.filters.update(count=_count, share=_share, visible=_visible, tally=_tally, instant=_instant)
-    # What stands in the plots is escaped by their maker.
-    plots = {
-        "class_shares": Markup(figures.class_shares(report)),
-        "distributions": Markup(figures.distributions(report)),
+    environment.filters.update({name: getattr(wording, name) for name in _FILTERS})
+    return environment
+
+
+def _finalised(value: object) -> object:
+    return wording.visible(value) if isinstance(value, str) and not hasattr(value, "__html__") else value
+
+
+def _sections(report: Report) -> list[_Section]:
+    """The sections that the page of a report has, in their order."""
+    titles: Mapping[str, str | None] = {
+        "recorded": "recorded",
+        "yields": "yields",
+        "classes": "classes",
+        "realised": "kept shares",
+        "reasons": "reasons",
+        "secrets": None if report.secrets is None else "secrets",
+        "duplicates": None if report.duplicates is None else "duplicates",
+        "contamination": None if report.contamination is None else "contamination",
+        "volatile": None if report.volatile is None else "volatile spans",
+        "statistics": "statistics",
+        "examples": "examples",
     }
-    return environment.get_template("page.html.j2").render(report=report, **plots)
-
-
-def _count(number: int) -> str:
-    return f"{number:,}"
-
-
-def _share(part: int, whole: int) -> str:
-    return f"{part / whole:.1%}" if whole else "–"
-
-
-def _tally(counts: dict[str, int]) -> str:
-    """``20 × completed, 1 × failed``, or a dash. A line breaks between the names, and not before them."""
-    return ", ".join(f"{number:,}\u00a0×\u00a0{name}" for name, number in counts.items()) or "–"
-
-
-def _instant(moment: datetime) -> str:
-    return f"{moment.day} {moment:%B %Y, %H:%M}"
-
-
-def _visible(text: str) -> str:
-    """A recorded text with its control characters made visible."""
-    return text.translate(_VISIBLE)
+    return [_Section(name, title) for name, title in titles.items() if title is not None]

@@ -2,7 +2,8 @@
 
 from sandboxes.images.build import BuiltImage, ImageEngine, build_image, is_built
 from sandboxes.images.definition import image_names
-from sandboxes.images.unpacked import UnpackedImage, cache_folder, unpacked_image
+from sandboxes.images.folders import cache_folder
+from sandboxes.images.unpacked import UnpackedImage, unpacked_image
 
 __all__ = [
     "BuiltImage",

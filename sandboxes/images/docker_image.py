@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import os
+import json
 import shutil
-import tempfile
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import closing, contextmanager
 from dataclasses import dataclass
@@ -15,11 +14,14 @@ import requests
 from docker import APIClient
 from docker.errors import APIError, DockerException, ImageNotFound
 
+from sandboxes.docker_host import docker_host
 from sandboxes.errors import EngineUnavailableError, SandboxError
 from sandboxes.images.commands import check_free_space
 from sandboxes.images.debian import PYTHON_VERSION, bootstrap
 from sandboxes.images.definition import DEBIAN_SUITE, DOCKERFILE, SETUP_SCRIPT, ImageDefinition
+from sandboxes.images.folders import scratch_folder
 from sandboxes.images.tools import fetch_tools
+from sandboxes.leases import Lease
 
 IMAGE_LABEL = "worldtape.image"
 CONTENT_LABEL = "worldtape.content"
@@ -30,6 +32,8 @@ _CALL_TIMEOUT_S = 60
 _REGISTRY_TIMEOUT_S = 20
 """For the registry's first answer, and for any pause after it."""
 _NEEDED_BYTES = 3 * 2**30
+_LIFETIME_S = 6 * 3600.0
+"""Of what a build makes on its way: longer than any build takes."""
 
 Progress = Callable[[str], None]
 
@@ -53,20 +57,24 @@ def built_digest(image: ImageDefinition) -> str | None:
         return found.id
 
 
-def build(image: ImageDefinition, progress: Progress) -> str:
-    """Build and tag the image and return its id. The tag moves only when all went well."""
+def build(image: ImageDefinition, lease: Lease, progress: Progress) -> str:
+    """Build and tag the image and return its id. The tag moves only when all went well.
+
+    Every container and image on the way carries the lease's labels, the finished image does not.
+    """
     tag = docker_tag(image.name)
+    labels = lease.labels(_LIFETIME_S)
     with _docker() as client:
         _check_disk(client)
-        base = _base(client, progress)
-        with tempfile.TemporaryDirectory(prefix="worldtape-image-") as folder:
-            _fill_context(image, Path(folder), progress)
+        base = _base(client, lease, progress)
+        with scratch_folder(lease) as folder:
+            _fill_context(image, labels, Path(folder), progress)
             progress(f"building {tag} from {base}")
             steps = client.build(
                 path=folder,
                 tag=tag,
                 buildargs={"BASE": base},
-                labels={IMAGE_LABEL: image.name, CONTENT_LABEL: image.content_key()},
+                labels={**dict.fromkeys(labels, ""), IMAGE_LABEL: image.name, CONTENT_LABEL: image.content_key()},
                 network_mode="host",  # for the package archive: bridges are often closed to nested engines
                 rm=True,
                 forcerm=True,
@@ -96,10 +104,11 @@ def _docker() -> Iterator[APIClient]:
 
 
 def _client(timeout_s: int) -> APIClient:
-    return APIClient(os.environ.get("DOCKER_HOST"), version="auto", timeout=timeout_s)
+    address, _ = docker_host()
+    return APIClient(address, version="auto", timeout=timeout_s)
 
 
-def _base(client: APIClient, progress: Progress) -> str:
+def _base(client: APIClient, lease: Lease, progress: Progress) -> str:
     """The image to build on: the registry's if it is here or can be had at the first try, else one of our own."""
     for known in (_REGISTRY_BASE, _OWN_BASE):
         if _inspect(client, known) is not None:
@@ -109,9 +118,9 @@ def _base(client: APIClient, progress: Progress) -> str:
         return _pulled(_REGISTRY_BASE)
     except (SandboxError, APIError, requests.RequestException):
         progress(f"no registry answers: making {_OWN_BASE} with mmdebstrap")
-    with tempfile.TemporaryDirectory(prefix="worldtape-base-") as folder:
+    with scratch_folder(lease) as folder:
         tar = Path(folder, "base.tar")
-        bootstrap(tar)
+        bootstrap(tar, lease)
         repository, _, version = _OWN_BASE.partition(":")
         client.import_image_from_file(
             str(tar), repository=repository, tag=version, changes=[f"LABEL {IMAGE_LABEL}=base"]
@@ -125,10 +134,18 @@ def _pulled(reference: str) -> str:
     return reference
 
 
-def _fill_context(image: ImageDefinition, folder: Path, progress: Progress) -> None:
-    for path in (DOCKERFILE, SETUP_SCRIPT, image.package_list):
+def _fill_context(image: ImageDefinition, labels: Mapping[str, str], folder: Path, progress: Progress) -> None:
+    (folder / "Dockerfile").write_text(_labelled(DOCKERFILE.read_text(), labels))
+    for path in (SETUP_SCRIPT, image.package_list):
         shutil.copy(path, folder)
     fetch_tools(image, folder / "opt", python_version=PYTHON_VERSION, progress=progress)
+
+
+def _labelled(dockerfile: str, labels: Mapping[str, str]) -> str:
+    """The Dockerfile with labels on all that its steps make."""
+    head, base, steps = dockerfile.partition("FROM ${BASE}\n")
+    assert base, "the Dockerfile has one stage"
+    return f"{head}{base}LABEL {' '.join(f'{name}={json.dumps(value)}' for name, value in labels.items())}\n{steps}"
 
 
 def _follow(events: Iterable[Mapping[str, str]], *, what: str, mend: str | None) -> None:

@@ -9,22 +9,20 @@ from __future__ import annotations
 import fcntl
 import hashlib
 import json
-import os
 import platform
 import shutil
 import subprocess
-import tempfile
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
-
-import platformdirs
 
 from sandboxes.errors import ImageMissingError, SandboxError
 from sandboxes.images.commands import check_free_space, run_tool
 from sandboxes.images.debian import PYTHON_VERSION, bootstrap, can_bootstrap
 from sandboxes.images.definition import SETUP_SCRIPT, ImageDefinition, image_definition, image_names
+from sandboxes.images.folders import abandoned_scratch, images_folder, scratch_folder
 from sandboxes.images.tools import fetch_tools
+from sandboxes.leases import Lease
 from trajectories.files import written_whole
 
 HOST_DIGEST_PREFIX = "host:"
@@ -37,8 +35,6 @@ _HOST_ETC = ("alternatives", "bash.bashrc", "inputrc", "ld.so.cache", "localtime
 
 # Of one image alone, also where another's name begins with its name and a dash.
 _BUILD_KEY = "[0-9a-f]" * 16
-_ASIDE_KEY = "?" * 8
-"""What ``tempfile`` adds to a prefix."""
 
 Progress = Callable[[str], None]
 
@@ -59,11 +55,6 @@ class UnpackedImage:
     def lock(self) -> Path:
         """Whoever runs the image holds a shared lock on this file, so that no newer build removes it."""
         return self.folder / "image.json"
-
-
-def cache_folder() -> Path:
-    """Where images lie: ``$WORLDTAPE_CACHE``, or the platform's folder for a user's cache."""
-    return Path(os.environ.get("WORLDTAPE_CACHE") or platformdirs.user_cache_dir("worldtape"))
 
 
 def unpacked_image(name: str) -> UnpackedImage:
@@ -87,17 +78,20 @@ def find(image: ImageDefinition) -> UnpackedImage | None:
     return UnpackedImage(folder, facts["digest"], Path(facts["usr"]) if facts["usr"] else None)
 
 
-def build(image: ImageDefinition, progress: Progress) -> str:
+def build(image: ImageDefinition, lease: Lease, progress: Progress) -> str:
     """Build the image into the cache and return its digest. It appears whole or not at all; older versions go."""
     target = _folder(image)
     check_free_space(target, _NEEDED_BYTES)
     target.parent.mkdir(parents=True, exist_ok=True)
-    for remains in target.parent.glob(f".{image.name}-{_ASIDE_KEY}"):
-        shutil.rmtree(remains)  # of a killed build: a living one would hold the lock
-    with tempfile.TemporaryDirectory(prefix=f".{image.name}-", dir=target.parent) as folder:
+    for remains in abandoned_scratch():
+        shutil.rmtree(remains, ignore_errors=True)
+    with scratch_folder(lease, target.parent) as folder:
         aside = Path(folder, "image")
         (aside / "rootfs").mkdir(parents=True)
-        digest, usr = (_build_debian if can_bootstrap() else _build_on_host)(image, aside / "rootfs", progress)
+        if can_bootstrap():
+            digest, usr = _build_debian(image, aside / "rootfs", lease, progress)
+        else:
+            digest, usr = _build_on_host(image, aside / "rootfs", progress)
         with written_whole(aside / "image.json") as file:
             file.write(json.dumps({"name": image.name, "digest": digest, "usr": usr}).encode() + b"\n")
         aside.rename(target)
@@ -106,10 +100,10 @@ def build(image: ImageDefinition, progress: Progress) -> str:
 
 
 def _folder(image: ImageDefinition) -> Path:
-    return cache_folder() / "images" / f"{image.name}-{image.content_key()[:16]}"
+    return images_folder() / f"{image.name}-{image.content_key()[:16]}"
 
 
-def _build_debian(image: ImageDefinition, rootfs: Path, progress: Progress) -> tuple[str, None]:
+def _build_debian(image: ImageDefinition, rootfs: Path, lease: Lease, progress: Progress) -> tuple[str, str | None]:
     """A root of its own. Its digest is that of the tar it came from."""
     opt = rootfs.with_name("opt")
     fetch_tools(image, opt, python_version=PYTHON_VERSION, progress=progress)
@@ -121,7 +115,7 @@ def _build_debian(image: ImageDefinition, rootfs: Path, progress: Progress) -> t
         'chroot "$1" sh /tmp/setup.sh',
         'rm "$1/tmp/setup.sh"',
     )
-    bootstrap(tar, packages=image.packages, hooks=hooks)
+    bootstrap(tar, lease, packages=image.packages, hooks=hooks)
     with tar.open("rb") as file:
         digest = hashlib.file_digest(file, "sha256").hexdigest()
     run_tool(

@@ -90,6 +90,11 @@ class McpConnection:
         """Whether the answer to the last call was none that the protocol knows."""
         return self._wire.malformed
 
+    @property
+    def tools_changed(self) -> bool:
+        """Whether the server has said since that ``tools`` are not its tools any more."""
+        return self._wire.tools_changed
+
     async def call(self, tool: str, arguments: Mapping[str, object]) -> JsonObject:
         """The server's answer, as it sent it: a tool result, or ``{"error": {"code", "message", "data"?}}``.
 
@@ -128,6 +133,7 @@ class McpConnection:
             cursor = ListToolsResult.model_validate(page, by_name=False).next_cursor
             self.tools += page["tools"]
             if not cursor:
+                self._wire.tools_changed = False  # what it said before is in the list already
                 return
 
     async def _failure(self, error: Exception, timeout_s: float) -> SandboxError:

@@ -37,6 +37,10 @@ class McpSandbox:
     that an answer was too large to take, or malformed (the error's ``data`` is then what came). A lost server is
     started again for its next call. ``ended`` is true once the container or every server is gone for good.
 
+    The tools of a trajectory are those that the servers list at its start: a world model is told of no others. Where a
+    server says later that its list has changed (``tools/list_changed``), or comes up again with another one, the turn's
+    raw events hold a marker, and the trajectory's outcome names the server under ``tools_changed``.
+
     Args:
         engine: where the container is had from.
         files: relative path → content, put into ``/workspace`` first.
@@ -76,6 +80,7 @@ class McpSandbox:
         self._toolbox = Toolbox([])
         self._facts: SandboxFacts | None = None
         self._num_oom_kills = 0
+        self._changed: list[str] = []
         self._spool = EventSpool()
         self._began = time.monotonic()
 
@@ -154,6 +159,7 @@ class McpSandbox:
             tools=self._toolbox.definitions,
             versions={name: f"{connection.title} {connection.version}" for name, connection in connections.items()},
             recording_header={"renderer": RENDERER, "text_cap": self._text_cap},
+            step_timeout_s=self._start_timeout_s + self._call_timeout_s,  # a lost server is started again first
         )
 
     async def _aftermath(self, container: Container) -> tuple[str | None, bool]:
@@ -169,7 +175,15 @@ class McpSandbox:
     def _record(self, kind: str, data: JsonValue) -> None:
         self._spool.append(RawEvent(time.monotonic() - self._began, kind, canonical_json(data)))
 
+    def _mark_changed_tools(self) -> None:
+        for server in self._running:
+            if server.tools_changed and server.name not in self._changed:
+                self._changed.append(server.name)
+                marker = f"the tools of {server.name} have changed"
+                self._spool.append(RawEvent(time.monotonic() - self._began, "m", marker))
+
     def _observation(self, answer: Answer, *, settle_s: float = 0.0, ended: bool = False) -> Observation:
+        self._mark_changed_tools()
         self._record("o", answer.outcome)
         text, num_bytes = cut(render(answer.outcome), self._text_cap)
         first_line = text.partition("\n")[0][:_ERROR_CHARS]
@@ -183,6 +197,7 @@ class McpSandbox:
             error_kind=answer.error_kind,
             error=answer.error or first_line if answer.error_kind else None,
             settle_s=settle_s,
+            outcome={"tools_changed": list(self._changed)} if self._changed else {},
             ended=ended,
         )
 

@@ -47,6 +47,13 @@ class SupervisedServer:
         self._start_timeout_s = start_timeout_s
         self._starts_left = 1 + max_restarts
         self._connection: McpConnection | None = None
+        self._declared: list[JsonObject] | None = None
+        self._tools_changed = False
+
+    @property
+    def tools_changed(self) -> bool:
+        """Whether its tools may be others by now than at its first start: it said so, or came up again with others."""
+        return self._tools_changed or (self._connection is not None and self._connection.tools_changed)
 
     @property
     def name(self) -> str:
@@ -65,8 +72,11 @@ class SupervisedServer:
         if self._starts_left == 0:
             raise SandboxError(f"the MCP server '{self.name}' has ended too often and is not started again")
         self._starts_left -= 1
-        self._connection = await McpConnection.open(self._container, self._server, timeout_s=self._start_timeout_s)
-        return self._connection
+        connection = await McpConnection.open(self._container, self._server, timeout_s=self._start_timeout_s)
+        self._declared = connection.tools if self._declared is None else self._declared
+        self._tools_changed = self._tools_changed or connection.tools != self._declared
+        self._connection = connection
+        return connection
 
     async def call(self, tool: str, arguments: Mapping[str, object], *, timeout_s: float) -> Answer:
         """Call a tool; whatever goes wrong is part of the answer."""
@@ -89,6 +99,7 @@ class SupervisedServer:
 
     async def close(self) -> None:
         """End the server and everything it started. Idempotent."""
+        self._tools_changed = self.tools_changed
         connection, self._connection = self._connection, None
         if connection is not None:
             await connection.close()

@@ -15,6 +15,7 @@ from mcp.types import (
     ErrorData,
     JSONRPCError,
     JSONRPCMessage,
+    JSONRPCNotification,
     JSONRPCRequest,
     RequestId,
     jsonrpc_message_adapter,
@@ -27,6 +28,7 @@ from sandboxes.errors import SandboxDiedError
 MESSAGE_CAP = 16 * 2**20
 """Largest message taken from a server, in bytes; a larger one is counted, not kept."""
 
+_TOOLS_CHANGED = "notifications/tools/list_changed"
 _OUTBOX_MESSAGES = 64
 _NOISE_CHARS = 200
 
@@ -112,6 +114,8 @@ class Wire:
         """Size in bytes of the last message that was too large to take."""
         self.malformed = False
         """The last answer was none that the protocol knows."""
+        self.tools_changed = False
+        """The server has said that its tools are not those any more that it listed."""
         self.noise = ""
         """The last line on stdout that was no message."""
 
@@ -164,6 +168,8 @@ class Wire:
             return self._failure(f"The answer is malformed: {flaw}", line.data.decode(errors="replace"))
         if message is None:
             self.noise = line.data[: 4 * _NOISE_CHARS].decode(errors="replace")[:_NOISE_CHARS].strip()
+        if isinstance(message, JSONRPCNotification) and message.method == _TOOLS_CHANGED:
+            self.tools_changed = True
         return message
 
     def _refuse(self, size: int) -> JSONRPCMessage:

@@ -8,19 +8,29 @@ from collections.abc import Mapping
 
 from sandboxes.base import SandboxFacts
 from sandboxes.errors import SandboxError
-from trajectories import Action, EventSpool, Observation, RawEvent, SystemPrompt
+from trajectories import Action, EventSpool, JsonValue, Observation, RawEvent, SystemPrompt
 
 
 class Notepad:
     """A sandbox that appends each action's text to a page and shows the page.
 
-    The text ``crash`` makes its step raise, ``hang`` makes it wait for ever, ``leave`` ends it, ``die`` ends it after
-    the step, ``stick`` makes it refuse to close.
+    The text ``crash`` makes its step raise, ``hang`` makes it wait for ``goes_on``, ``leave`` ends it, ``die`` ends it
+    after the step, ``stick`` makes it refuse to close.
     """
 
-    def __init__(self, first_line: str = "", *, versions: Mapping[str, str] | None = None) -> None:
+    def __init__(
+        self,
+        first_line: str = "",
+        *,
+        versions: Mapping[str, str] | None = None,
+        step_timeout_s: float | None = None,
+        outcome: Mapping[str, JsonValue] | None = None,
+    ) -> None:
         self.page = [first_line] if first_line else []
         self.closed = 0
+        self.goes_on = asyncio.Event()
+        self._step_timeout_s = step_timeout_s
+        self._outcome = outcome or {}
         self._versions = versions or {}
         self._spool = EventSpool()
 
@@ -34,6 +44,7 @@ class Notepad:
             image_digest=None,
             prompt=prompt,
             versions=self._versions,
+            step_timeout_s=self._step_timeout_s,
         )
 
     async def start(self) -> Observation:
@@ -43,7 +54,7 @@ class Notepad:
         if action.payload == "crash":
             raise RuntimeError("the notepad is torn")
         if action.payload == "hang":
-            await asyncio.Event().wait()
+            await self.goes_on.wait()
         if action.payload != "look":
             self.page.append(str(action.payload))
         return self._observation(str(action.payload), ended=action.payload == "leave")
@@ -69,5 +80,6 @@ class Notepad:
             raw=self._spool,
             bytes_total=len(output.encode()),
             state=hashlib.sha256(text.encode()).hexdigest()[:16],
+            outcome=self._outcome,
             ended=ended,
         )

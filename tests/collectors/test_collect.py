@@ -65,6 +65,21 @@ async def test_a_task_that_cannot_start_is_counted_and_harms_no_other(dataset: D
     assert "no-such-command: command not found" in summary.failures["broken#0"]
 
 
+async def test_no_secret_is_in_the_reason_of_a_failure(dataset: Dataset, any_engine: Engine) -> None:
+    tasks = [terminal("broken", "true", setup=['echo "401 for $TOKEN"; exit 1'])]
+    summary = await collect(
+        dataset, tasks, policy="scripted", engine=any_engine, run=RUN, secrets={"TOKEN": "tok-5d41402a"}
+    )
+    assert "401 for [secret:TOKEN]" in summary.failures["broken#0"]
+    assert "tok-5d41402a" not in repr(summary)
+
+
+async def test_no_secret_is_in_an_error_that_ends_the_call(dataset: Dataset, any_engine: Engine) -> None:
+    task = Task.model_validate({"id": "t", "domain": "nowhere-5d41402a", "instruction": "Do it."})
+    with pytest.raises(InputError, match=r"no domain 'nowhere-\[secret:TOKEN\]'"):
+        await collect(dataset, [task], policy="scripted", engine=any_engine, run=RUN, secrets={"TOKEN": "5d41402a"})
+
+
 async def test_a_trajectory_ends_at_the_limit_of_turns_or_when_the_shell_is_left(
     dataset: Dataset, any_engine: Engine
 ) -> None:

@@ -100,6 +100,25 @@ async def test_a_sandbox_that_hangs_is_a_recorded_turn_that_timed_out(dataset: D
     assert dataset.trajectory("notepad-1").turns["timed_out"].to_list() == [True]
 
 
+async def test_what_the_environment_tells_of_the_whole_is_the_outcome_without_secrets(dataset: Dataset) -> None:
+    notepad = Notepad(outcome={"pages": 2, "cover": f"red {TOKEN}"})
+    await record(dataset, notepad, "one", "crash", API_KEY=TOKEN)
+    compact(dataset, RUN)
+    outcome = json.loads(str(dataset.trajectory("notepad-1").row["outcome_json"]))
+    assert outcome == {"pages": 2, "cover": "red [secret:API_KEY]"}
+
+
+async def test_a_sandbox_that_takes_its_time_is_waited_for_beyond_the_recorders_own_limit(dataset: Dataset) -> None:
+    notepad = Notepad(step_timeout_s=1000)
+    recorder = Recorder(notepad, dataset, origin(), step_limit_s=0.01)
+    await recorder.start()
+    step = asyncio.create_task(recorder.step(Action.of("hang")))
+    assert (await asyncio.wait([step], timeout=0.1))[0] == set(), "it was given up"
+    notepad.goes_on.set()
+    assert not (await step).timed_out
+    await recorder.close()
+
+
 async def test_cancellation_passes_through_and_the_action_in_flight_is_not_recorded(
     dataset: Dataset, notepad: Notepad
 ) -> None:

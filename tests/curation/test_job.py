@@ -195,6 +195,34 @@ def test_a_sidecar_that_was_to_be_replaced_comes_back_where_the_job_fails(datase
     assert files_of(open_sidecar(dataset).folder) == before
 
 
+def test_a_sidecar_that_a_killed_job_set_aside_is_still_the_one_that_comes_back(dataset: Dataset) -> None:
+    sidecar = curate(dataset).sidecar
+    before = files_of(sidecar.folder)
+    sidecar.folder.rename(sidecar.folder.with_name(".default.old"))
+    sidecar.folder.mkdir()
+    (sidecar.folder / "begun").write_text("by the job that was killed")
+    with pytest.raises(InputError, match="no Dask scheduler answers"):
+        curate(dataset, overwrite=True, scheduler="tcp://127.0.0.1:1")
+    assert files_of(sidecar.folder) == before
+
+
+def test_a_sidecar_with_a_damaged_part_is_not_whole_until_it_is_judged_again(dataset: Dataset) -> None:
+    sidecar = curate(dataset).sidecar
+    (sidecar.folder / sidecar.parts()[0]).write_bytes(b"x")
+    with pytest.raises(InputError, match="there is no such benchmark"):
+        curate(dataset, benchmarks=[dataset.folder / "nowhere.jsonl"])
+    with pytest.raises(InputError, match="not curated"):
+        sidecar.scan()
+
+
+def test_parts_judged_by_another_notion_of_a_word_are_judged_again(
+    dataset: Dataset, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    curate(dataset)
+    monkeypatch.setattr("unicodedata.unidata_version", "99.0.0")
+    assert curate(dataset).num_parts_judged == 4
+
+
 def test_two_jobs_do_not_curate_under_one_name_at_once(dataset: Dataset) -> None:
     lock = dataset.folder / "curation" / ".default.lock"
     lock.parent.mkdir()
@@ -283,3 +311,24 @@ def test_the_package_loads_no_heavy_library() -> None:
     script = f"import sys, curation; print(*({heavy!r} & set(sys.modules)))"
     loaded = subprocess.run([sys.executable, "-c", script], check=True, capture_output=True, text=True).stdout
     assert loaded.split() == []
+
+
+_JUDGE = """
+import sys
+import pyarrow as pa
+from curation import CurationProfile, JobSizes, Searches, curate
+from trajectories import Dataset
+profile = CurationProfile(searches=Searches(secrets=False, duplicates=False))
+curate(Dataset(sys.argv[1]), profile=profile, workers=1)
+print(pa.default_memory_pool().max_memory())
+"""
+
+
+def test_no_more_than_two_row_groups_are_ever_in_memory(tmp_path: Path) -> None:
+    dataset = Dataset(tmp_path / "large")
+    record(dataset, "t", [("cat log", "x " * 500_000)] * 40)
+    compact(dataset, "r1")
+    cut_row_groups(dataset, 10)
+    largest = 10 * 1_000_000
+    judged = subprocess.run([sys.executable, "-c", _JUDGE, dataset.url], capture_output=True, text=True, check=True)
+    assert largest < int(judged.stdout) <= 2 * largest

@@ -1,8 +1,9 @@
-"""The draw: uniform, and a function of (seed, trajectory, turn) alone."""
+"""The draws: uniform, and functions of (seed, trajectory, turn) and the number of a token alone."""
 
 import hashlib
 
 import numpy as np
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -15,6 +16,8 @@ from curation.keep import (
     keep_ratio,
     keep_ratio_batch,
     splitmix64,
+    token_draw,
+    token_draws,
     trajectory_states,
 )
 
@@ -38,6 +41,27 @@ def test_many_draws_at_once_are_the_same_draws(seed: int, turns: list[tuple[str,
 @given(seeds, st.text(), st.integers(0, 2**31 - 1))
 def test_a_draw_is_in_the_half_open_unit_interval(seed: int, trajectory_id: str, turn: int) -> None:
     assert 0.0 <= draw(seed, trajectory_id, turn) < 1.0
+
+
+@given(seeds, st.text(), st.integers(0, 2**31 - 1), st.integers(0, 50))
+def test_the_draws_of_a_turn_s_tokens_are_those_of_each_alone(
+    seed: int, trajectory_id: str, turn: int, count: int
+) -> None:
+    draws = token_draws(seed, trajectory_id, turn, count)
+    assert draws.tolist() == [token_draw(seed, trajectory_id, turn, number) for number in range(1, count + 1)]
+
+
+def test_a_token_is_drawn_from_the_hash_of_its_turn() -> None:
+    assert token_draw(-3, "run/é", 2, 5) == (splitmix64(hash64(-3, "run/é", 2), 5) >> 11) / 2**53
+
+
+@pytest.mark.parametrize("ratio", [0.05, 0.1, 0.5])
+def test_the_share_of_tokens_below_a_ratio_comes_to_it(ratio: float) -> None:
+    """Over many short turns as over one long one; within five standard deviations."""
+    short = np.concatenate([token_draws(0, f"t{number}", 1, 20) for number in range(5_000)])
+    for draws in (short, token_draws(0, "one", 1, 100_000)):
+        deviation = (ratio * (1 - ratio) / draws.size) ** 0.5
+        assert abs((draws < ratio).mean() - ratio) < 5 * deviation
 
 
 def test_draws_are_uniform_over_turns_and_over_trajectories() -> None:

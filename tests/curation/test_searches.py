@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import random
+import shutil
 from pathlib import Path
 from typing import Any
 
@@ -12,8 +13,10 @@ import pytest
 
 from collectors.ids import Episode
 from curation import CurationProfile, Draw, Filters, KeepRatios, Reason, Scope, Searches, curate
+from curation.duplicates import Scope as Copies
+from curation.duplicates import open_duplicates
 from tests.curation.recordings import Texts, a_header, files_of, record, record_turns, some_texts, turn
-from trajectories import Dataset, Status, compact
+from trajectories import DamagedFileError, Dataset, InputError, Status, compact
 
 ITEM = "Count the errors in the log of the shop, and say since when they have come and from which of its servers."
 WORDS = [f"{first}{second}" for first in "bcdfgklmnprst" for second in ("ano", "eri", "idu", "ola", "uxe", "ymi")]
@@ -155,3 +158,41 @@ def test_with_a_draw_by_token_no_turn_is_drawn_out_unless_its_ratio_is_zero(data
     assert told["transform"] == {"drawn_out"}
     assert told["retrieval"] == {"kept"}
     assert rows.filter(pl.col("reason") == "drawn_by_token")["kept"].all()
+
+
+def test_a_benchmark_cannot_be_forgotten(dataset: Dataset, benchmark: Path) -> None:
+    record(dataset, "holds", [*new_texts(3), ("cat task", ITEM)])
+    compact(dataset, "r1")
+    assert curate(dataset, benchmarks=[benchmark]).num_kept == 0
+    with pytest.raises(InputError, match=r"made with the benchmark tasks\.jsonl .*give it again"):
+        curate(dataset)
+    assert curate(dataset, benchmarks=[benchmark]).num_kept == 0
+    assert curate(dataset, overwrite=True).num_kept == 4
+
+
+def test_a_damaged_table_is_told_with_its_place_and_what_to_do(dataset: Dataset) -> None:
+    record(dataset, "t", new_texts(3))
+    compact(dataset, "r1")
+    curate(dataset)
+    table = open_duplicates(dataset).path(Copies.TRAJECTORIES)
+    table.write_bytes(b"PAR1")
+    with pytest.raises(DamagedFileError, match=r"duplicates.trajectories\.parquet\); remove its folder"):
+        curate(dataset)
+    shutil.rmtree(table.parent)
+    assert curate(dataset).num_kept == 3
+
+
+def test_turns_that_were_recorded_again_under_the_same_names_are_judged_again(tmp_path: Path) -> None:
+    dataset = Dataset(tmp_path / "recorded")
+    names = []
+    for seed in (1, 2):
+        record(dataset, "t", new_texts(seed))
+        compact(dataset, "r1")
+        names.append(Path(dataset.turn_parts()[0].path).name)
+        summary = curate(dataset)
+        assert (summary.num_parts_judged, summary.num_parts_skipped) == (1, 0)
+        lengths = summary.sidecar.scan().sort("turn").collect()["len_observation"].to_list()
+        assert lengths == [len(observation) for _, observation in new_texts(seed)]
+        for folder in ("turns", "trajectories"):
+            shutil.rmtree(dataset.folder / folder)
+    assert names[0] == names[1], "a part is named by whose turns it holds"

@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterator, Iterator
+from contextlib import asynccontextmanager
 from pathlib import Path
 
 import pytest
+import pytest_asyncio
 
-from sandboxes.engines import Engine, open_engine
+from sandboxes.engines import Engine, EngineName, open_engine
 from sandboxes.engines.docker import DockerEngine
 from sandboxes.errors import EngineUnavailableError
 from sandboxes.leases import Lease
+from tests.sandboxes.watched_engine import WatchedEngine
 
 
 @pytest.fixture(autouse=True)
@@ -37,17 +40,37 @@ async def docker_engine(lease: Lease) -> AsyncIterator[DockerEngine]:
     await engine.close()
 
 
-@pytest.fixture(
-    params=[
-        pytest.param("docker", marks=pytest.mark.docker),
-        pytest.param("bubblewrap", marks=pytest.mark.bubblewrap),
-    ]
+ENGINES = (
+    pytest.param("docker", marks=pytest.mark.docker),
+    pytest.param("bubblewrap", marks=pytest.mark.bubblewrap),
 )
+
+
+@pytest.fixture(params=ENGINES)
 async def engine(request: pytest.FixtureRequest, lease: Lease) -> AsyncIterator[Engine]:
     """Each engine in turn."""
+    async with opened_engine(request.param, lease) as engine:
+        yield engine
+
+
+@pytest_asyncio.fixture(params=ENGINES, scope="module", loop_scope="module")
+async def watched_engine(
+    request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
+) -> AsyncIterator[WatchedEngine]:
+    """Each engine in turn, one for all the tests of a module, in a state folder of its own."""
+    with Lease.acquire("tests", state=tmp_path_factory.mktemp("state")) as lease:
+        async with opened_engine(request.param, lease) as engine:
+            yield WatchedEngine(engine, lease)
+
+
+@asynccontextmanager
+async def opened_engine(name: EngineName, lease: Lease) -> AsyncIterator[Engine]:
+    """The engine of that name for the time of a block; the test is skipped where it cannot be had."""
     try:
-        engine = await open_engine(request.param, lease)
+        engine = await open_engine(name, lease)
     except EngineUnavailableError as error:
         pytest.skip(str(error))
-    yield engine
-    await engine.close()
+    try:
+        yield engine
+    finally:
+        await engine.close()

@@ -112,7 +112,14 @@ def pages(params):
     return result
 
 
+def listed_before(_):
+    before = Path("listed").exists()
+    Path("listed").touch()
+    return {"tools": [definition("die"), definition("second" if before else "first")]}
+
+
 LISTINGS = {
+    "other-tools-next-time": listed_before,
     "endless-pages": lambda _: {"tools": [], "nextCursor": "again"},
     "same-tool-twice": lambda _: {"tools": [definition("echo")] * 2},
     "bad-tools": lambda _: {"tools": [{"name": 7}]},

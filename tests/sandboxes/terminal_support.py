@@ -5,28 +5,12 @@ from __future__ import annotations
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 
-from sandboxes.engines import Container, ContainerSpec, Engine
+from sandboxes.engines import Engine
 from sandboxes.terminal import TerminalSandbox
 from trajectories import Action, Observation
 from trajectories.renderers import Screen
 
 PROMPT = "user@sandbox:/workspace$"
-
-
-class WatchedEngine:
-    """An engine that keeps hold of the last container it made, so that a test can reach behind the sandbox."""
-
-    def __init__(self, engine: Engine) -> None:
-        self._engine = engine
-        self.name = engine.name
-        self.container: Container | None = None
-
-    async def create(self, spec: ContainerSpec) -> Container:
-        self.container = await self._engine.create(spec)
-        return self.container
-
-    async def close(self) -> None:
-        await self._engine.close()
 
 
 @asynccontextmanager

@@ -213,6 +213,46 @@ async def test_owners_killed_while_they_start_sandboxes_leave_no_process(engine:
     assert records(state / "bubblewrap") == []
 
 
+async def cancelled_twice(task: asyncio.Task[object]) -> None:
+    """Cancel a task, and again while it cleans up; wait until it has ended."""
+    for _ in range(2):
+        task.cancel()
+        await asyncio.sleep(0)
+    assert not task.done(), "it did not wait for its clean-up"
+    with pytest.raises(asyncio.CancelledError):
+        await task
+
+
+async def test_a_start_cancelled_again_while_it_cleans_up_leaves_nothing(engine: BubblewrapEngine, state: Path) -> None:
+    starting = asyncio.create_task(engine.create(TERMINAL))
+    while not processes_of(state):  # noqa: ASYNC110  # bwrap tells nobody that it has been started
+        await asyncio.sleep(0)
+    cgroups = [Path(folder) for record in records(state / "bubblewrap") for folder in record.cgroup]
+    await cancelled_twice(starting)
+    assert records(state / "bubblewrap") == []
+    assert processes_of(state) == []
+    assert not any(folder.exists() for folder in cgroups)
+
+
+async def test_a_close_cancelled_again_while_it_cleans_up_leaves_nothing(engine: BubblewrapEngine, state: Path) -> None:
+    container = await engine.create(TERMINAL)
+    record = only_record(state)
+    closing = asyncio.create_task(container.close())
+    await asyncio.sleep(0)
+    await cancelled_twice(closing)
+    assert is_gone(record)
+    assert not has_cgroup(record)
+    assert records(state / "bubblewrap") == []
+
+
+async def test_a_command_cancelled_again_while_it_is_ended_leaves_no_process(engine: BubblewrapEngine) -> None:
+    container = await engine.create(TERMINAL)
+    running = asyncio.create_task(container.exec(["bash", "-c", "touch /tmp/runs; sleep 300 & wait"]))
+    await container.exec(["bash", "-c", "until [ -e /tmp/runs ]; do sleep 0.02; done"])
+    await cancelled_twice(running)
+    assert (await container.exec(["pgrep", "sleep"])).stdout == b""
+
+
 async def test_a_terminal_has_a_name_inside(engine: BubblewrapEngine) -> None:
     container = await engine.create(TERMINAL)
     stream = await container.open_pty(["tty"], rows=24, columns=80)

@@ -17,6 +17,7 @@ from docker import APIClient
 from sandboxes.engines import ContainerSpec, Limits, open_engine
 from sandboxes.engines.docker import DockerEngine
 from sandboxes.errors import EngineUnavailableError, ImageMissingError, SandboxDiedError, SandboxError
+from sandboxes.images import is_built
 from sandboxes.leases import LEASE_LABEL, Lease
 from tests.sandboxes.docker_support import relay
 
@@ -185,7 +186,7 @@ async def test_an_attach_that_is_lost_is_tried_once_more(
 async def test_an_engine_that_is_not_there_is_one_line_with_the_mend(
     lease: Lease, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
-    for address in (f"unix://{tmp_path}/none.sock", "tcp://127.0.0.1:9", "ssh://nobody@127.0.0.1", "nonsense://"):
+    for address in (f"unix://{tmp_path}/none.sock", "tcp://127.0.0.1:9", "nonsense://"):
         monkeypatch.setenv("DOCKER_HOST", address)
         started = time.monotonic()
         with pytest.raises(EngineUnavailableError) as caught:
@@ -195,6 +196,35 @@ async def test_an_engine_that_is_not_there_is_one_line_with_the_mend(
         assert "DOCKER_HOST" in message
         assert "\n" not in message
         assert time.monotonic() - started < 3
+
+
+@pytest.mark.parametrize(
+    ("address", "verify", "spoken"),
+    [
+        ("ssh://me@far.example", "", "Docker over ssh is not spoken here (DOCKER_HOST=ssh://me@far.example)"),
+        ("https://far.example:2376", "", "Docker over TLS is not spoken here (DOCKER_HOST=https://far.example:2376)"),
+        (
+            "tcp://far.example:2376",
+            "1",
+            "Docker over TLS is not spoken here (DOCKER_HOST=tcp://far.example:2376, DOCKER_",
+        ),
+    ],
+)
+async def test_a_daemon_behind_ssh_or_tls_is_refused_with_the_way_to_reach_it(
+    lease: Lease, monkeypatch: pytest.MonkeyPatch, address: str, verify: str, spoken: str
+) -> None:
+    monkeypatch.setenv("DOCKER_HOST", address)
+    monkeypatch.setenv("DOCKER_TLS_VERIFY", verify)
+    with pytest.raises(EngineUnavailableError) as of_engine:
+        await open_engine("docker", lease)
+    with pytest.raises(EngineUnavailableError) as of_image:
+        is_built("terminal", engine="docker")
+    for refused in (of_engine, of_image):
+        message = str(refused.value)
+        assert message.startswith(spoken)
+        assert "ssh -nNT -L /tmp/docker.sock:/var/run/docker.sock USER@HOST" in message
+        assert "DOCKER_HOST=unix:///tmp/docker.sock" in message
+        assert "\n" not in message
 
 
 async def test_an_engine_that_never_answers_is_given_up_soon(

@@ -1,5 +1,9 @@
 from __future__ import annotations
 
+import shutil
+import signal
+import subprocess
+import sys
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 
@@ -11,6 +15,7 @@ from sandboxes.engines.docker import DockerEngine
 from sandboxes.gc import collect_garbage, is_garbage
 from sandboxes.leases import BOOT_LABEL, EXPIRES_LABEL, HOST_LABEL, LEASE_LABEL, Host, Lease
 from tests.sandboxes.lease_support import hold_in_another_process, kill
+from trajectories.files import written_aside
 
 IMAGE = "worldtape/terminal:latest"
 
@@ -112,6 +117,46 @@ async def test_the_lease_of_another_living_process_protects_what_it_owns(
     assert await collect_garbage([docker_engine]) == []
     owner.communicate()  # it ends, and gives its lease up
     assert [resource.id for resource in await collect_garbage([docker_engine])] == [container]
+
+
+_KILLED_WHILE_IT_WRITES = """
+import os, signal, sys
+from pathlib import Path
+from trajectories import files
+files.sync_file = lambda file: os.kill(os.getpid(), signal.SIGKILL)
+from sandboxes.leases import Lease
+Lease.take("killed", state=Path(sys.argv[1]))
+"""
+
+
+def half_written(state: Path) -> set[str]:
+    """The files below the state folder that nobody has finished."""
+    return {str(path) for path in state.rglob(".*.part")}
+
+
+@pytest.fixture
+def left_half_written(state: Path) -> set[str]:
+    """What a process that is killed while it writes leaves, in each folder where it may."""
+    command = [sys.executable, "-c", _KILLED_WHILE_IT_WRITES, str(state)]
+    Host.current(state)
+    assert subprocess.run(command, check=False).returncode == -signal.SIGKILL
+    (left,) = (state / "leases").glob(".*.part")
+    for folder in (state, state / "bubblewrap"):
+        folder.mkdir(exist_ok=True)
+        shutil.copy(left, folder)
+    return half_written(state)
+
+
+async def test_half_written_files_of_killed_processes_go_and_those_of_living_ones_stay(
+    state: Path, left_half_written: set[str]
+) -> None:
+    assert len(left_half_written) == 3
+    with written_aside(state / "leases") as living:
+        assert {resource.id for resource in await collect_garbage([], dry_run=True)} == left_half_written
+        assert {resource.id for resource in await collect_garbage([])} == left_half_written
+        living.take_place(state / "leases" / "whole")
+    assert half_written(state) == set()
+    assert await collect_garbage([]) == []
 
 
 def test_what_is_garbage(state: Path, lease: Lease) -> None:

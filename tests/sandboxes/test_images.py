@@ -1,20 +1,28 @@
 from __future__ import annotations
 
+import asyncio
 import fcntl
 import shutil
-import tempfile
+import sys
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from pathlib import Path
 
+import psutil
 import pytest
 
-from sandboxes.engines import ContainerSpec, Engine
+from sandboxes.engines import ContainerSpec, Engine, Resource
+from sandboxes.engines.docker import DockerEngine
 from sandboxes.errors import EngineUnavailableError, ImageMissingError, SandboxError
+from sandboxes.gc import collect_garbage
 from sandboxes.images import build_image, image_names, unpacked_image
 from sandboxes.images.commands import check_free_space, run_tool
 from sandboxes.images.debian import can_bootstrap
 from sandboxes.images.definition import ImageDefinition, image_definition
+from sandboxes.images.folders import scratch_folder
 from sandboxes.images.unpacked import compile_python
+from sandboxes.leases import HOST_LABEL, LEASE_LABEL, Host, Lease
+from tests.sandboxes.lease_support import hold_in_another_process, kill
 from trajectories import InputError
 
 PROGRAMS = {
@@ -97,11 +105,71 @@ def test_a_failed_build_leaves_no_image_and_says_why_in_one_line(host_only: Path
         unpacked_image("mcp")
 
 
-def test_what_a_killed_build_left_goes_with_the_next(host_only: Path) -> None:
-    host_only.mkdir(parents=True)
-    (Path(tempfile.mkdtemp(prefix=".terminal-", dir=host_only)) / "image" / "rootfs").mkdir(parents=True)
+def left_by_a_killed_build(images: Path, state: Path) -> Path:
+    owner, labels = hold_in_another_process(state)
+    kill(owner)
+    folder = images / f"worldtape-build-{labels[HOST_LABEL]}-{labels[LEASE_LABEL]}-abc_1"
+    (folder / "image" / "rootfs").mkdir(parents=True)
+    return folder
+
+
+def are_there(*folders: Path) -> list[bool]:
+    return [folder.exists() for folder in folders]
+
+
+def test_what_a_killed_build_left_goes_with_the_next(host_only: Path, state: Path) -> None:
+    left = left_by_a_killed_build(host_only, state)
     build_image("terminal", engine="bubblewrap")
-    assert len(folders_of(host_only, "terminal")) == 1
+    assert not left.exists()
+
+
+async def test_what_a_killed_build_left_is_garbage_and_what_a_living_one_works_on_is_not(
+    host_only: Path, state: Path, lease: Lease
+) -> None:
+    left = left_by_a_killed_build(host_only, state)
+    strangers = left.with_name(left.name.replace(lease.host.id, "0" * 16))
+    strangers.mkdir()
+    with scratch_folder(lease, host_only) as living:
+        assert str(left) in {resource.id for resource in await collect_garbage([], dry_run=True)}
+        assert are_there(left) == [True]
+        assert str(left) in {resource.id for resource in await collect_garbage([])}
+        assert are_there(left, strangers, Path(living)) == [False, True, True]
+
+
+_BUILD_FOR_A_MINUTE = """
+import sys
+from pathlib import Path
+from sandboxes.images import docker_image
+from sandboxes.images.definition import ImageDefinition
+from sandboxes.leases import Lease
+folder = Path(sys.argv[1])
+docker_image.DOCKERFILE = folder / "Dockerfile"
+with Lease.acquire("images build victim") as lease:
+    docker_image.build(ImageDefinition("victim", folder), lease, print)
+"""
+
+
+@pytest.mark.docker
+async def test_a_killed_build_of_docker_leaves_nothing_that_gc_does_not_remove(
+    docker_engine: DockerEngine, tmp_path: Path, state: Path
+) -> None:
+    (tmp_path / "packages.txt").touch()
+    (tmp_path / "Dockerfile").write_text(f"ARG BASE\nFROM ${{BASE}}\nRUN echo {state} > /half\nRUN sleep 60\n")
+    builder = await asyncio.create_subprocess_exec(sys.executable, "-c", _BUILD_FOR_A_MINUTE, str(tmp_path))
+    host = Host.current(state)
+
+    async def owned(kind: str) -> list[Resource]:
+        resources = await docker_engine.owned()
+        return [found for found in resources if found.kind == kind and found.labels[HOST_LABEL] == host.id]
+
+    while not await owned("container") or not await owned("image"):
+        assert builder.returncode is None, "the build has failed"
+    assert await collect_garbage([docker_engine]) == []
+    builder.kill()
+    await builder.wait()
+    left = {resource.id for resource in await owned("image")}
+    assert left <= {resource.id for resource in await collect_garbage([docker_engine])}
+    assert (await owned("container"), await owned("image")) == ([], [])
 
 
 def make_older(images: Path, name: str) -> Path:
@@ -121,10 +189,8 @@ def test_an_older_image_stays_while_a_sandbox_runs_on_it(host_only: Path) -> Non
 
 def test_an_image_whose_name_begins_alike_is_another(host_only: Path) -> None:
     other = make_older(host_only, f"terminal-large-{'0' * 16}")
-    half_built = Path(tempfile.mkdtemp(prefix=".terminal-large-", dir=host_only))
     build_image("terminal", engine="bubblewrap")
     assert other.exists()
-    assert half_built.exists()
 
 
 def test_the_tools_of_a_host_image_are_compiled_under_the_names_they_have_inside(tmp_path: Path) -> None:
@@ -159,6 +225,15 @@ def test_a_failing_tool_gives_its_own_reason() -> None:
 def test_a_hanging_tool_is_ended() -> None:
     with pytest.raises(SandboxError, match="took more than"):
         run_tool(["sleep", "300"], purpose="wait", mend="do not", timeout_s=0.05)
+
+
+def test_a_tool_that_is_given_up_ends_with_all_it_has_started(tmp_path: Path) -> None:
+    started = tmp_path / "started"
+    command = ["sh", "-c", f"(trap '' TERM; exec sleep 300) & echo $! > {started}; wait"]
+    with pytest.raises(SandboxError, match="took more than"):
+        run_tool(command, purpose="wait", mend="do not", timeout_s=3)
+    with suppress(psutil.NoSuchProcess):
+        psutil.Process(int(started.read_text())).wait(timeout=10)
 
 
 @pytest.mark.docker

@@ -8,24 +8,17 @@ import pytest_asyncio
 
 from sandboxes.base import Sandbox
 from sandboxes.mcp.wire import MESSAGE_CAP
-from tests.sandboxes.mcp_support import ENGINES, WatchedEngine, call, odd_sandbox, watched_engine
+from tests.sandboxes.mcp_support import call, odd_sandbox
+from tests.sandboxes.watched_engine import WatchedEngine
 from trajectories import Action, ErrorKind, JsonValue
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
 
 
-@pytest_asyncio.fixture(params=ENGINES, scope="module", loop_scope="module")
-async def engine(
-    request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
-) -> AsyncIterator[WatchedEngine]:
-    async with watched_engine(request.param, tmp_path_factory.mktemp("state")) as engine:
-        yield engine
-
-
 @pytest_asyncio.fixture(scope="module", loop_scope="module")
-async def sandbox(engine: WatchedEngine) -> AsyncIterator[Sandbox]:
+async def sandbox(watched_engine: WatchedEngine) -> AsyncIterator[Sandbox]:
     """One odd server; no test here ends it."""
-    sandbox = odd_sandbox(engine)
+    sandbox = odd_sandbox(watched_engine)
     await sandbox.start()
     yield sandbox
     await sandbox.close()

@@ -8,25 +8,18 @@ import pytest_asyncio
 
 from sandboxes.base import Sandbox
 from sandboxes.mcp import McpSandbox
-from tests.sandboxes.mcp_support import ENGINES, WatchedEngine, call, watched_engine
+from tests.sandboxes.mcp_support import call
+from tests.sandboxes.watched_engine import WatchedEngine
 from trajectories import Action, ErrorKind
 from trajectories.renderers.mcp_text import RENDERER, render
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
 
 
-@pytest_asyncio.fixture(params=ENGINES, scope="module", loop_scope="module")
-async def engine(
-    request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
-) -> AsyncIterator[WatchedEngine]:
-    async with watched_engine(request.param, tmp_path_factory.mktemp("state")) as engine:
-        yield engine
-
-
 @pytest_asyncio.fixture(scope="module", loop_scope="module")
-async def sandbox(engine: WatchedEngine) -> AsyncIterator[Sandbox]:
+async def sandbox(watched_engine: WatchedEngine) -> AsyncIterator[Sandbox]:
     sandbox = McpSandbox(
-        engine,
+        watched_engine,
         files={"notes.txt": "naïve 漢字\n".encode(), "repo/README.md": b"# A project\n"},
         setup=["printf 'two\\n' > repo/second.txt", "mkdir 'a folder'"],
     )

@@ -11,8 +11,10 @@ import pytest
 
 from sandboxes.engines import Engine, Limits
 from sandboxes.errors import SandboxError
+from sandboxes.leases import Lease
 from sandboxes.terminal import TerminalSandbox
-from tests.sandboxes.terminal_support import PROMPT, WatchedEngine, enter, feed, last_output, opened, press
+from tests.sandboxes.terminal_support import PROMPT, enter, feed, last_output, opened, press
+from tests.sandboxes.watched_engine import WatchedEngine
 from trajectories import Action, ErrorKind
 from trajectories.renderers import Screen
 
@@ -44,8 +46,8 @@ async def test_a_shell_that_gave_up_its_terminal_does_not_hold_us_up(engine: Eng
     assert seen.timed_out or seen.error_kind is ErrorKind.ENVIRONMENT
 
 
-async def test_a_container_that_dies_within_a_turn_is_reported_with_what_was_seen(engine: Engine) -> None:
-    watched = WatchedEngine(engine)
+async def test_a_container_that_dies_within_a_turn_is_reported_with_what_was_seen(engine: Engine, lease: Lease) -> None:
+    watched = WatchedEngine(engine, lease)
     async with opened(watched) as sandbox:
         assert watched.container is not None
         turn = asyncio.create_task(enter(sandbox, "echo begun; touch /tmp/begun; sleep 1000"))
@@ -56,8 +58,8 @@ async def test_a_container_that_dies_within_a_turn_is_reported_with_what_was_see
     assert died.text.endswith("sleep 1000\nbegun")
 
 
-async def test_a_container_that_died_between_turns_is_reported_by_the_next(engine: Engine) -> None:
-    watched = WatchedEngine(engine)
+async def test_a_container_that_died_between_turns_is_reported_by_the_next(engine: Engine, lease: Lease) -> None:
+    watched = WatchedEngine(engine, lease)
     async with opened(watched) as sandbox:
         before = await enter(sandbox, "echo hello")
         assert watched.container is not None
@@ -75,8 +77,8 @@ async def test_closing_twice_is_closing_once(engine: Engine) -> None:
     await sandbox.close()
 
 
-async def test_a_start_that_fails_leaves_no_container(engine: Engine) -> None:
-    watched = WatchedEngine(engine)
+async def test_a_start_that_fails_leaves_no_container(engine: Engine, lease: Lease) -> None:
+    watched = WatchedEngine(engine, lease)
     with pytest.raises(SandboxError, match=r"a set-up command failed with exit code 7: no \(echo no; exit 7\)"):
         await TerminalSandbox(watched, setup=["echo no; exit 7"]).start()
     assert watched.container is not None

@@ -5,45 +5,25 @@ from __future__ import annotations
 import os
 import random
 from collections.abc import Callable, Sequence
-from datetime import UTC, datetime
 from pathlib import Path
 
 import numpy as np
 import pyarrow.parquet as pq
 import pytest
-from hypothesis import settings
 from tokenizers import AddedToken, Tokenizer, decoders, models, pre_tokenizers, trainers
 from transformers import PreTrainedTokenizerFast
 
-from curation import curate
-from curation.filters.settings import Filters
-from curation.profile import CurationProfile, KeepRatios
+from curation import CurationProfile, Filters, KeepRatios, Searches, curate
 from sandboxes.images import cache_folder
 from sharding.manifest import CurationFacts, FileFacts, Manifest, PackFacts, TemplateFacts, TokenizerFacts
 from sharding.packs import cut_to_context, pack_slices, write_packs
 from sharding.shards import MappedDocuments, TokenShards
 from sharding.tokenise import TokenisedConversation
 from sharding.writer import ShardWriter
-from trajectories import (
-    Action,
-    Dataset,
-    Ending,
-    Header,
-    JournalWriter,
-    Observation,
-    Status,
-    SystemPrompt,
-    Turn,
-    compact,
-)
-
-settings.register_profile("shared machine", deadline=None)
-settings.load_profile("shared machine")
-
-Texts = Sequence[tuple[str, str]]
+from tests.curation.recordings import Texts, a_header, record_turns, turn
+from trajectories import Action, Dataset, SystemPrompt, compact
 
 PAD = 9999
-_DAWN = datetime(2026, 11, 30, 6, tzinfo=UTC)
 _TEXTS = [
     "### Turn 1\n\n**Action:**\n```json\n",
     "**Environment Observation:**\nuser@host:~$ ls -la\ntotal 8\n-rw-r--r-- 1 user user 12 notes.txt\n",
@@ -97,31 +77,15 @@ def qwen3() -> Path:
 
 def record(dataset: Dataset, trajectory_id: str, texts: Texts, *, domain: str = "terminal", run: str = "r1") -> None:
     """Record one whole trajectory; ``texts`` are the action and the observation of every turn."""
-    header = Header(
-        trajectory_id=trajectory_id,
-        run=run,
-        domain=domain,
-        task_id="task",
-        task_sha256="0" * 64,
-        instruction="Look around.",
-        prompt=SystemPrompt(task_description="A shell.", initial_state="$ "),
-        policy="scripted",
-        seed=0,
-        sandbox="terminal@1",
-        started_at=_DAWN,
-    )
-    with JournalWriter(dataset, header, Observation(text="$ ", renderer="plain@1")) as journal:
-        for number, (action, observation) in enumerate(texts, start=1):
-            journal.append(
-                Turn(
-                    number=number,
-                    action=Action.keys((action, 1.0)),
-                    observation=Observation(text=observation, renderer="plain@1"),
-                    started_at=_DAWN,
-                    duration_s=0.1,
-                )
-            )
-        journal.end(Ending(status=Status.COMPLETED, ended_at=_DAWN))
+    prompt = SystemPrompt(task_description="A shell.", initial_state="$ ")
+    header = a_header(trajectory_id, run=run, domain=domain, prompt=prompt)
+    turns = [turn(Action.keys((action, 1.0)), observation) for action, observation in texts]
+    record_turns(dataset, header, turns)
+
+
+def files_of(folder: Path) -> dict[str, bytes]:
+    """Every file below a folder, by its path."""
+    return {path.relative_to(folder).as_posix(): path.read_bytes() for path in folder.rglob("*") if path.is_file()}
 
 
 def some_turns(seed: int) -> Texts:
@@ -152,11 +116,16 @@ def recorded(tmp_path: Path) -> Dataset:
     return dataset
 
 
+def plain_profile(keep_ratio: float, **others: float) -> CurationProfile:
+    """One that keeps turns by this ratio, or that of their class, and masks none for anything else."""
+    ratios = KeepRatios(**dict.fromkeys(KeepRatios.model_fields, keep_ratio) | others)
+    return CurationProfile(keep_ratios=ratios, filters=Filters.none(), searches=Searches(duplicates=False))
+
+
 @pytest.fixture
 def curated(recorded: Dataset) -> Dataset:
     """``recorded``, every turn of which is kept."""
-    keep_all = KeepRatios(**dict.fromkeys(KeepRatios.model_fields, 1.0))
-    curate(recorded, profile=CurationProfile(keep_ratios=keep_all, filters=Filters.none()))
+    curate(recorded, profile=plain_profile(1.0))
     return recorded
 
 

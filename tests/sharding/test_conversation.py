@@ -7,16 +7,20 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sharding.conversation import OBSERVATION_MARKER, ContextText, Message, TurnText, conversation
+from sharding.masks import Mask
 
 GOLDEN = Path(__file__).parent / "golden" / "conversation.txt"
 
 
 def request_for(action: str, domain: str = "terminal") -> str:
-    return conversation(ContextText(domain=domain), [TurnText(action, "", True)])[1].content
+    return conversation(ContextText(domain=domain), [TurnText(action, "", Mask(True))])[1].content
 
 
 def as_text(messages: list[Message]) -> str:
-    return "".join(f"=== {message.role}{' (kept)' * message.kept}\n{message.content}\n" for message in messages)
+    return "".join(
+        f"=== {message.role}{' (kept)' if message.mask and message.mask.kept else ''}\n{message.content}\n"
+        for message in messages
+    )
 
 
 def test_a_training_conversation_looks_like_the_golden_one() -> None:
@@ -29,9 +33,9 @@ def test_a_training_conversation_looks_like_the_golden_one() -> None:
         simulation_instruction="Answer with the screen.",
     )
     turns = [
-        TurnText('[{"keystrokes": "ls\\n", "duration": 1.0}]', "user@host:~$ ls\nnotes.txt\nuser@host:~$ ", True),
-        TurnText('[{"keystrokes": "echo hello\\n", "duration": 1.0}]', "hello", False),
-        TurnText("[]", "", True),
+        TurnText('[{"keystrokes": "ls\\n", "duration": 1.0}]', "user@host:~$ ls\nnotes.txt\nuser@host:~$ ", Mask(True)),
+        TurnText('[{"keystrokes": "echo hello\\n", "duration": 1.0}]', "hello", Mask(False)),
+        TurnText("[]", "", Mask(True)),
     ]
     assert as_text(conversation(context, turns)) == GOLDEN.read_text()
 
@@ -70,5 +74,5 @@ def test_empty_parts_and_sections_are_left_out() -> None:
 
 @given(st.text())
 def test_an_observation_follows_its_marker_verbatim(observation: str) -> None:
-    reply = conversation(ContextText(domain="mcp"), [TurnText("{}", observation, False)])[2]
-    assert reply == Message("assistant", OBSERVATION_MARKER + observation, kept=False)
+    reply = conversation(ContextText(domain="mcp"), [TurnText("{}", observation, Mask(False))])[2]
+    assert reply == Message("assistant", OBSERVATION_MARKER + observation, Mask(False))

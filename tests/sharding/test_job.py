@@ -10,24 +10,21 @@ from pathlib import Path
 
 import numpy as np
 import polars as pl
+import pyarrow.parquet as pq
 import pytest
 
 from curation import curate, open_sidecar
-from curation.filters.settings import Filters
-from curation.profile import CurationProfile, KeepRatios
 from sharding import PackedDataset, TokenShards, pack
 from sharding.chat import load_tokenizer
+from tests.sharding.conftest import files_of, plain_profile
 from trajectories import DamagedFileError, Dataset, InputError, StorageError
+from trajectories.part_files import read_part
 
 
 def flip_a_byte(path: Path) -> None:
     content = bytearray(path.read_bytes())
     content[100] ^= 0xFF
     path.write_bytes(content)
-
-
-def files_of(folder: Path) -> dict[str, bytes]:
-    return {path.relative_to(folder).as_posix(): path.read_bytes() for path in folder.rglob("*") if path.is_file()}
 
 
 def test_every_trajectory_becomes_a_document_in_the_order_of_the_data_set(
@@ -69,8 +66,7 @@ def test_observations_come_back_from_the_loss_verbatim(curated: Dataset, tiny_to
 def test_trajectories_without_a_trainable_token_are_refused_and_counted(
     recorded: Dataset, tiny_tokenizer: Path
 ) -> None:
-    keep_silence_only = KeepRatios(**dict.fromkeys(KeepRatios.model_fields, 0.0) | {"other": 1.0})
-    curate(recorded, profile=CurationProfile(keep_ratios=keep_silence_only, filters=Filters.none()))
+    curate(recorded, profile=plain_profile(0.0, other=1.0))
     summary = pack(recorded, tokenizer=str(tiny_tokenizer), context=4096)
     assert summary.manifest.refused == {"no kept turn": 10, "no turn": 1}
     document = TokenShards(summary.path).document(0)
@@ -81,8 +77,7 @@ def test_a_data_set_with_nothing_to_train_on_is_refused(recorded: Dataset, tiny_
     """The silent trajectory is not among these: silence is kept whatever the ratios."""
     for table in ("turns", "trajectories"):
         shutil.rmtree(recorded.folder / table / "domain=terminal")
-    keep_nothing = KeepRatios(**dict.fromkeys(KeepRatios.model_fields, 0.0))
-    curate(recorded, profile=CurationProfile(keep_ratios=keep_nothing))
+    curate(recorded, profile=plain_profile(0.0))
     with pytest.raises(InputError, match=r"no trajectory has anything to train on \(no kept turn: 4\)"):
         pack(recorded, tokenizer=str(tiny_tokenizer), context=64)
     assert list((recorded.folder / "shards").iterdir()) == []
@@ -223,7 +218,7 @@ def test_a_disk_that_takes_no_more_is_told_and_leaves_nothing(curated: Dataset, 
     assert list((curated.folder / "shards").iterdir()) == []
 
 
-_KILLED_BEFORE_THE_END = """
+_KILLED_ON_THE_WAY = """
 import os, signal, sys
 from sharding import job
 from trajectories import Dataset
@@ -231,21 +226,76 @@ from trajectories import Dataset
 def die(*args, **kwargs):
     os.kill(os.getpid(), signal.SIGKILL)
 
-job._manifest = die
+setattr(job, sys.argv[3], die)
 job.pack(Dataset(sys.argv[1]), tokenizer=sys.argv[2], context=64)
 """
 
 
-def test_a_killed_job_leaves_no_shards_and_the_next_one_its_own(curated: Dataset, tiny_tokenizer: Path) -> None:
+@pytest.mark.parametrize("at", ["tokenise_unit", "_join", "_pack", "_manifest"])
+def test_a_killed_job_leaves_no_shards_and_the_next_one_the_same_as_if_nothing_had_been(
+    curated: Dataset, tiny_tokenizer: Path, at: str
+) -> None:
+    expected = files_of(pack(curated, tokenizer=str(tiny_tokenizer), context=64).path)
+    shards = curated.folder / "shards"
+    shutil.rmtree(shards)
     killed = subprocess.run(
-        [sys.executable, "-c", _KILLED_BEFORE_THE_END, curated.url, str(tiny_tokenizer)], check=False
+        [sys.executable, "-c", _KILLED_ON_THE_WAY, curated.url, str(tiny_tokenizer), at], check=False
     )
     assert killed.returncode == -signal.SIGKILL
-    shards = curated.folder / "shards"
     assert [path.name for path in shards.iterdir()] == [".default.part"]
     summary = pack(curated, tokenizer=str(tiny_tokenizer), context=64)
     assert [path.name for path in shards.iterdir()] == ["default"]
-    TokenShards(summary.path, verify=True)
+    assert files_of(summary.path) == expected
+
+
+def test_what_the_documents_hold_is_counted_by_domain_and_class(recorded: Dataset, tiny_tokenizer: Path) -> None:
+    """The classes together are all of the documents."""
+    sidecar = curate(recorded, profile=plain_profile(0.5, retrieval=1.0)).sidecar
+    summary = pack(recorded, tokenizer=str(tiny_tokenizer), context=4096)
+    manifest = summary.manifest
+    packed = pl.read_parquet(summary.path / "documents.parquet")["trajectory_id"].to_list()
+    judged = sidecar.scan().filter(pl.col("trajectory_id").is_in(packed)).collect()
+    expected = judged.group_by("domain", "class").agg(pl.len(), pl.col("kept").sum()).sort("domain", "class").rows()
+    found = [
+        (domain, name, counts.turns, counts.kept_turns)
+        for domain, classes in manifest.classes.items()
+        for name, counts in classes.items()
+    ]
+    assert sorted(found) == expected
+    every = [counts for classes in manifest.classes.values() for counts in classes.values()]
+    assert sum(counts.turns for counts in every) == manifest.num_turns
+    assert sum(counts.kept_turns for counts in every) == manifest.num_kept_turns < manifest.num_turns
+    assert sum(counts.loss_tokens for counts in every) == manifest.num_loss_tokens
+    assert summary.token_counts["terminal"]["retrieval"][0] == manifest.classes["terminal"]["retrieval"].loss_tokens
+    assert {"terminal", "mcp"} == summary.token_counts.keys()
+
+
+def test_unkept_turns_count_with_the_tokens_that_they_would_have_had_in_the_loss(
+    recorded: Dataset, tiny_tokenizer: Path
+) -> None:
+    curate(recorded, profile=plain_profile(1.0))
+    whole = pack(recorded, tokenizer=str(tiny_tokenizer), context=4096, name="whole").token_counts
+    curate(recorded, profile=plain_profile(0.0, other=1.0, retrieval=1.0), overwrite=True)
+    summary = pack(recorded, tokenizer=str(tiny_tokenizer), context=4096, name="some")
+    assert summary.manifest.refused == {"no turn": 1}
+    for domain, classes in whole.items():
+        for name, (tokens, in_loss) in classes.items():
+            assert tokens == in_loss
+            assert summary.token_counts[domain][name] == (tokens, tokens if name in {"other", "retrieval"} else 0)
+
+
+@pytest.mark.parametrize("name", ["documents", "packs"])
+def test_a_changed_byte_of_a_parquet_file_of_the_shards_is_noticed(
+    curated: Dataset, tiny_tokenizer: Path, name: str
+) -> None:
+    path = pack(curated, tokenizer=str(tiny_tokenizer), context=64).path / f"{name}.parquet"
+    read_part(path)
+    first = pq.read_metadata(path).row_group(0).column(0)
+    content = bytearray(path.read_bytes())
+    content[first.data_page_offset + first.total_compressed_size - 1] ^= 1
+    path.write_bytes(content)
+    with pytest.raises(OSError, match="CRC"):
+        read_part(path)
 
 
 def test_importing_sharding_loads_nothing_heavy() -> None:

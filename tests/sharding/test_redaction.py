@@ -11,6 +11,7 @@ from curation import curate
 from sharding import PackSummary, TokenShards, pack
 from sharding.chat import load_tokenizer
 from sharding.conversation import ContextText, TurnText
+from sharding.masks import Mask
 from sharding.redaction import redacted
 from tests.sharding.conftest import record
 from trajectories import Dataset, compact
@@ -58,11 +59,11 @@ def test_the_store_is_not_touched(telling: Dataset, tiny_tokenizer: Path) -> Non
 
 def test_every_part_of_a_trajectory_is_gone_through_and_the_mask_stays() -> None:
     context = ContextText("mcp", *[f"{name} {_SECRET}" for name in ContextText._fields[1:]])
-    turns = [TurnText(f"a {_SECRET}", "b", True), TurnText("c", f"d {_SECRET}", False)]
+    turns = [TurnText(f"a {_SECRET}", "b", Mask(True)), TurnText("c", f"d {_SECRET}", Mask(False))]
     without, said, counts = redacted(context, turns)
     placeholder = "[secret:github-token:1]"
     assert without == ContextText("mcp", *[f"{name} {placeholder}" for name in ContextText._fields[1:]])
-    assert said == [TurnText(f"a {placeholder}", "b", True), TurnText("c", f"d {placeholder}", False)]
+    assert said == [TurnText(f"a {placeholder}", "b", Mask(True)), TurnText("c", f"d {placeholder}", Mask(False))]
     assert counts == {"github-token": 8}
 
 

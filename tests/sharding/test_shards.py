@@ -90,10 +90,20 @@ def test_documents_that_end_before_they_begin_are_noticed(shards: TokenShards, e
         TokenShards(shards.path)
 
 
+def test_a_manifest_of_the_first_version_is_read(shards: TokenShards) -> None:
+    """It told nothing of classes, searches and volatile tokens."""
+    path = shards.path / "manifest.json"
+    written = json.loads(path.read_text()) | {"format_version": 1}
+    del written["classes"], written["num_volatile_tokens"], written["curation"]["searches"]
+    path.write_text(json.dumps(written))
+    manifest = TokenShards(shards.path).manifest
+    assert (manifest.classes, manifest.num_volatile_tokens, manifest.curation.searches) == ({}, 0, {})
+
+
 @pytest.mark.parametrize(
     ("changes", "complaint"),
     [
-        ({"format_version": 99, "unheard_of": 1}, r"shards of format 99; this worldtape reads up to 1 .*upgrade"),
+        ({"format_version": 99, "unheard_of": 1}, r"shards of format 99; this worldtape reads up to 2 .*upgrade"),
         ({"dtype": "float32"}, "bad manifest: dtype: "),
         ({"unheard_of": 1}, "bad manifest: unheard_of: "),
     ],

@@ -12,6 +12,7 @@ from transformers import PreTrainedTokenizerFast
 
 from sharding.chat import choose_template, control_tokens, load_tokenizer
 from sharding.conversation import ContextText, Message, TurnText, conversation
+from sharding.masks import Mask
 from sharding.tokenise import ConversationTokenizer, TokenisedConversation
 
 
@@ -44,14 +45,14 @@ def trained(tokenizer: PreTrainedTokenizerFast, document: TokenisedConversation)
 
 
 def two_turns(first: str, second: str, *, kept: tuple[bool, bool] = (True, True)) -> list[Message]:
-    turns = [TurnText("ls", first, kept[0]), TurnText("pwd", second, kept[1])]
+    turns = [TurnText("ls", first, Mask(kept[0])), TurnText("pwd", second, Mask(kept[1]))]
     return conversation(ContextText(domain="terminal", task_description="A shell."), turns)
 
 
 def test_the_mask_of_qwen3_is_the_hand_written_one(qwen3: Path) -> None:
     """Token by token: the text of the first observation and its stop token, nothing of the second."""
     tokenizer = load_tokenizer(str(qwen3))
-    turns = [TurnText("[]", "a b.txt", True), TurnText("[]", "a b.txt", False)]
+    turns = [TurnText("[]", "a b.txt", Mask(True)), TurnText("[]", "a b.txt", Mask(False))]
     document = conversation_tokenizer(tokenizer).encode(conversation(ContextText(domain="terminal"), turns))
     masked_head = (
         "<|im_start|> system Ċ <|im_end|> Ċ <|im_start|> user Ċ ### ĠTurn Ġ 1 ĊĊ ** Action : **Ċ ``` json Ċ []Ċ ```"
@@ -81,7 +82,7 @@ def test_the_mask_of_a_small_tokenizer_is_the_hand_written_one(tiny: PreTrainedT
     messages = [
         Message("system", "s"),
         Message("user", "u"),
-        Message("assistant", "**Environment Observation:**\né", kept=True),
+        Message("assistant", "**Environment Observation:**\né", Mask(True)),
     ]
     document = conversation_tokenizer(tiny).encode(messages)
     loss = dict(enumerate(document.loss.tolist()))

@@ -16,7 +16,7 @@ from tests.training.conftest import VOCABULARY, MakeDataset
 from training import TrainingConfig, TrainingSummary, train
 from training.batches import next_batch
 from training.checkpoint import checkpoints
-from training.loop import summed_loss
+from training.loss import loss_for
 from training.model import build_model
 from training.schedule import learning_rate
 from trajectories import DamagedFileError, InputError, WorldtapeError
@@ -54,7 +54,7 @@ def test_the_loss_is_the_mean_over_the_supervised_tokens_and_no_others(make_data
         by_hand = -sum(
             predictions[place - 1, label].item() for place, label in enumerate(sample.labels) if label != -100
         )
-        ours = summed_loss(model, next_batch(make_dataset(), 1)).item()
+        ours = loss_for(model)(model, next_batch(make_dataset(), 1)).item()
     assert ours == pytest.approx(by_hand, rel=1e-5)
 
 

@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -23,6 +25,12 @@ def test_the_rate_falls_by_half_a_cosine_to_its_final_ratio() -> None:
 @given(step=st.integers(10, 500))
 def test_after_the_warm_up_the_rate_never_rises(step: int) -> None:
     assert learning_rate(step + 1, CONFIG) <= learning_rate(step, CONFIG)
+
+
+def test_a_run_resumed_with_more_steps_goes_on_along_the_longer_runs_curve() -> None:
+    longer = replace(CONFIG, num_steps=210)
+    assert learning_rate(110, CONFIG) == pytest.approx(0.1)
+    assert learning_rate(111, longer) == pytest.approx(0.55, abs=0.01)
 
 
 def test_a_run_without_warm_up_begins_at_the_highest_rate_or_just_below() -> None:

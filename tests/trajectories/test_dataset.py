@@ -2,17 +2,20 @@
 
 import re
 import uuid
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import suppress
 from pathlib import Path
 
 import fsspec
 import polars as pl
+import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
 from tests.trajectories.store_support import ENDING, RUN, header, observation, record, turn
 from trajectories import DamagedFileError, Dataset, InputError, JournalWriter, Status, StorageError, compact
 from trajectories.dataset import Part
+from trajectories.exporters.stored import stored_trajectories
 from trajectories.schemas import SCHEMA_VERSION, TRAJECTORIES, TURNS
 
 
@@ -171,6 +174,80 @@ def test_a_damaged_part_is_named(dataset: Dataset, table: str, damage: str) -> N
     with pytest.raises(DamagedFileError, match=complaint) as damaged, again.naming_damage():
         scan().collect(engine="streaming")
     assert "\n" not in str(damaged.value)
+
+
+def flip_a_bit(path: Path, column: str, *, so_that: Callable[[pa.Table, pa.Table], bool]) -> None:
+    """Damage a page so that what a reader without checksums gets, beside what was written, is as asked for."""
+    written = pq.read_table(path, columns=[column], partitioning=None)
+    for _ in every_flipped_bit(path, column):
+        with suppress(pa.ArrowException, OSError):
+            if so_that(pq.read_table(path, columns=[column], partitioning=None), written):
+                return
+    raise AssertionError("no flipped bit does that")
+
+
+def every_flipped_bit(path: Path, column: str) -> Iterator[None]:
+    """The part with one bit of the column's pages flipped, once for each of their bytes, the last one first."""
+    whole = path.read_bytes()
+    chunk = pq.read_metadata(path).row_group(0).column(pq.read_schema(path).names.index(column))
+    start = chunk.dictionary_page_offset or chunk.data_page_offset
+    for position in reversed(range(start, start + chunk.total_compressed_size)):
+        path.write_bytes(whole[:position] + bytes([whole[position] ^ 1]) + whole[position + 1 :])
+        yield
+
+
+def is_another_text(read: pa.Table, written: pa.Table) -> bool:
+    return read.num_rows == written.num_rows and read != written
+
+
+def is_nothing(read: pa.Table, written: pa.Table) -> bool:
+    return read.num_rows == 0 < written.num_rows
+
+
+@pytest.mark.parametrize(("table", "column"), [("turns", "observation"), ("trajectories", "instruction")])
+def test_a_flipped_bit_that_would_decode_to_another_text_is_damage(
+    anywhere: Dataset, dataset: Dataset, table: str, column: str
+) -> None:
+    part = (dataset.turn_parts() if table == "turns" else dataset.trajectory_parts())[0]
+    flip_a_bit(Path(part.path), column, so_that=is_another_text)
+    spoilt = in_memory(dataset) if "memory" in anywhere.url else Dataset(anywhere.url)
+    with pytest.raises(DamagedFileError, match=rf"{table}/domain=mcp/.*\.parquet.*copy it again") as damaged:
+        spoilt.trajectory("b")
+    assert "\n" not in str(damaged.value)
+    with pytest.raises(DamagedFileError, match=rf"{table}/domain=mcp/"):
+        list(stored_trajectories(spoilt))
+
+
+def test_a_page_that_calls_itself_another_kind_of_page_is_damage(dataset: Dataset) -> None:
+    part = dataset.trajectory_parts()[0]
+    flip_a_bit(Path(part.path), "trajectory_id", so_that=is_nothing)
+    complaint = rf"{re.escape(part.path)}.*copy it again"
+    for read in (
+        lambda: dataset.recorded(RUN),
+        lambda: list(stored_trajectories(dataset)),
+        lambda: dataset.trajectory("b"),
+    ):
+        with pytest.raises(DamagedFileError, match=complaint):
+            read()
+
+
+def test_a_page_header_that_makes_polars_panic_is_damage_too(dataset: Dataset) -> None:
+    part = Path(dataset.trajectory_parts()[0].path)
+    for _ in every_flipped_bit(part, "instruction"):
+        try:
+            pq.read_table(part, columns=["instruction"], partitioning=None)
+        except (pa.ArrowException, OSError) as error:
+            if "Unknown encoding type" in str(error):
+                break
+    with pytest.raises(DamagedFileError, match=re.escape(str(part))), dataset.naming_damage():
+        dataset.scan_trajectories().collect(engine="streaming")
+
+
+def test_a_part_of_a_writer_without_checksums_is_read_all_the_same(dataset: Dataset) -> None:
+    before = dataset.trajectory("b")
+    for part in (*dataset.turn_parts(), *dataset.trajectory_parts()):
+        pq.write_table(pq.read_table(part.path, partitioning=None), part.path)
+    assert Dataset(dataset.url).trajectory("b").turns.equals(before.turns)
 
 
 @pytest.mark.parametrize("url", ["{tmp}/none", "file://{tmp}/none", "memory://none"])

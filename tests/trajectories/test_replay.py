@@ -1,5 +1,7 @@
 """A recording, replayed, gives the observation texts that were recorded."""
 
+import json
+
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
@@ -77,6 +79,19 @@ def test_another_programs_markers_are_no_turns() -> None:
 def test_a_recording_that_is_no_terminals_is_refused() -> None:
     with pytest.raises(InputError, match="the recording's header has no width"):
         list(replay(recording("{}")))
+
+
+def test_a_recording_is_replayed_by_the_renderer_and_at_the_size_that_its_header_names() -> None:
+    answer = json.dumps({"content": [{"type": "text", "text": "42"}]})
+    tools = recording('{"renderer": "mcp-text@1", "text_cap": 100}', json.dumps([0, "o", answer]))
+    assert list(replay(tools)) == [(0, "42")]
+    narrow = recording('{"renderer": "terminal-screen@1", "width": 3, "height": 2}', '[0, "o", "12345"]')
+    assert list(replay(narrow)) == [(0, "123\n45")]
+
+
+def test_a_header_that_names_no_known_renderer_is_refused() -> None:
+    with pytest.raises(InputError, match=r"no renderer makes 'x@9'"):
+        replay(recording('{"renderer": "x@9"}'))
 
 
 def test_an_unknown_renderer_is_refused_with_those_known() -> None:

@@ -260,7 +260,7 @@ def test_the_reports_are_one_json_document_on_stdout(
 ) -> None:
     curated = worldtape("curate", recorded.folder, "--json")
     assert (curated.code, curated.json["turns"], curated.json["classes"]["other"]["turns"]) == (0, 5, 1)
-    assert "curate: 2/2 row groups" in curated.err
+    assert "curate, statistics: 1/1 MB" in curated.err
     packed = worldtape("pack", recorded.folder, "--tokenizer", tiny_tokenizer, "--context", 128, "--json")
     assert (packed.code, packed.json["num_documents"], packed.json["refused"]) == (0, 1, {"no kept turn": 2})
     assert "pack: 2/2 row groups" in packed.err

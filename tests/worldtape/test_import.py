@@ -4,9 +4,12 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from curation import curate, open_sidecar
 from tests.trajectories.importers import samples
+from tests.trajectories.importers.fetch_support import archive, served
 from tests.trajectories.importers.import_support import written
 from tests.worldtape.conftest import Worldtape, files_below
+from trajectories import Dataset
 
 
 def test_the_report_names_what_was_lost_and_what_could_not_be_read(worldtape: Worldtape, tmp_path: Path) -> None:
@@ -48,3 +51,64 @@ def test_an_unknown_format_names_those_there_are(worldtape: Worldtape, tmp_path:
     finished = worldtape("import", "atiff", tmp_path, "--dataset", tmp_path / "data")
     assert finished.code == 2
     assert "atif" in finished.error
+
+
+def test_texts_are_imported_with_the_licence_and_the_columns_that_the_options_name(
+    worldtape: Worldtape, tmp_path: Path
+) -> None:
+    row = {"heading": "Act", "words": "A law.", "nr": 1, "on": "2001-02-03", "terms": "MIT", "from": "gazette"}
+    path = written(tmp_path, "laws.jsonl", row)
+    keys = {"text": "words", "title": "heading", "id": "nr", "date": "on", "licence": "terms", "source": "from"}
+    options = [part for role, key in keys.items() for part in (f"--{role}-key", key)]
+    finished = worldtape("import", "corpus", path, "--dataset", tmp_path / "data", "--field", "law", *options)
+    assert finished.code == 0
+    assert "request for the document" in finished.out
+    (stored,) = Dataset(tmp_path / "data").scan_trajectories().collect().to_dicts()
+    assert (stored["domain"], stored["licence"], stored["source"]) == ("corpus-law", "MIT", "gazette")
+    assert (stored["task_id"], str(stored["started_at"].date())) == ("1", "2001-02-03")
+
+
+def test_the_source_of_a_collection_can_be_named(worldtape: Worldtape, tmp_path: Path) -> None:
+    path = written(tmp_path, "laws.jsonl", {"text": "A law."})
+    options = ("--field", "law", "--licence", "MIT", "--source", "gazette")
+    assert worldtape("import", "corpus", path, "--dataset", tmp_path / "data", *options).code == 0
+    (stored,) = Dataset(tmp_path / "data").scan_trajectories().collect().to_dicts()
+    assert (stored["source"], stored["split_group"]) == (f"gazette: {path}:1", "gazette")
+
+
+def test_texts_without_a_field_or_without_a_licence_are_refused_in_one_line(
+    worldtape: Worldtape, tmp_path: Path
+) -> None:
+    path = written(tmp_path, "laws.jsonl", {"text": "A law."})
+    without_field = worldtape("import", "corpus", path, "--dataset", tmp_path / "data", "--licence", "MIT")
+    assert (without_field.code, "--field with one of: industrial-control" in without_field.error) == (2, True)
+    without_licence = worldtape("import", "corpus", path, "--dataset", tmp_path / "data", "--field", "law")
+    assert (without_licence.code, "give one with --licence" in without_licence.error) == (2, True)
+    assert not (tmp_path / "data").exists()
+
+
+def test_an_option_of_texts_is_refused_for_another_format(worldtape: Worldtape, tmp_path: Path) -> None:
+    path = written(tmp_path, "chats.jsonl", samples.CHAT)
+    finished = worldtape("import", "messages", path, "--dataset", tmp_path / "data", "--title-key", "x")
+    assert (finished.code, "--title-key is for the format corpus" in finished.error) == (2, True)
+
+
+def test_a_url_and_an_archive_are_imported_as_files_are(worldtape: Worldtape, tmp_path: Path) -> None:
+    written(tmp_path / "served", "chats.jsonl", samples.CHAT)
+    packed = archive(tmp_path / "x.zip", {"chats.jsonl": (tmp_path / "served" / "chats.jsonl").read_bytes()})
+    with served(tmp_path / "served") as url:
+        arguments = ("import", "messages", f"{url}/chats.jsonl", packed, "--dataset", tmp_path / "data", "--json")
+        report = worldtape(*arguments).json
+    assert (report["sources"], report["trajectories"], report["already_there"]) == (2, 1, 1)
+    missing = worldtape("import", "messages", f"{url}/none.jsonl", "--dataset", tmp_path / "data")
+    assert missing.code == 2
+    assert f"({url}/none.jsonl)" in missing.error
+
+
+def test_imported_texts_are_curated_and_in_the_loss(worldtape: Worldtape, tmp_path: Path) -> None:
+    laws = ({"text": f"Law {number}. " + "Water is free of charge here. " * 9} for number in range(4))
+    path, data = written(tmp_path, "laws.jsonl", *laws), tmp_path / "data"
+    assert worldtape("import", "corpus", path, "--dataset", data, "--field", "law", "--licence", "MIT").code == 0
+    curate(Dataset(data))
+    judged = open_sidecar(Dataset(data)).scan().collect()
+    assert judged.select("class", "kept").unique().rows() == [("retrieval", True)]

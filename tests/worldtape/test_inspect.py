@@ -35,6 +35,21 @@ def test_the_overview_lists_what_there_is(worldtape: Worldtape, recorded: Datase
     assert {row["run"]: row["turns"] for row in done.json["runs"]} == {"r1": 4, "r2": 1}
 
 
+def test_the_overview_counts_the_turns_of_each_domain_and_those_in_the_loss(
+    worldtape: Worldtape, recorded: Dataset
+) -> None:
+    record(recorded, "tools", [("{}", "a new and long answer")], run="r2", domain="mcp")
+    compact(recorded, "r2")
+    mcp, terminal = ({"domain": name, "trajectories": 1, "turns": 1} for name in ("mcp", "terminal"))
+    terminal |= {"trajectories": 3, "turns": 5}
+    assert worldtape("inspect", recorded.folder, "--json").json["domains"] == [mcp, terminal]
+    keep_silence = KeepRatios(**dict.fromkeys(KeepRatios.model_fields, 0.0))
+    curate(recorded, profile=CurationProfile(keep_ratios=keep_silence))
+    mcp["in_the_loss"], terminal["in_the_loss"] = 0, 1
+    assert worldtape("inspect", recorded.folder, "--json").json["domains"] == [mcp, terminal]
+    assert "in the loss" in worldtape("inspect", recorded.folder).out
+
+
 def test_the_list_is_cut_and_says_so(worldtape: Worldtape, recorded: Dataset) -> None:
     done = worldtape("inspect", recorded.folder, "--limit", 2)
     assert done.out.startswith("The first 2 of 3 trajectories")
@@ -45,15 +60,17 @@ def test_the_list_is_cut_and_says_so(worldtape: Worldtape, recorded: Dataset) ->
     assert (cut["num_trajectories"], len(cut["trajectories"])) == (3, 2)
 
 
-def test_one_trajectory_is_shown_turn_by_turn_with_class_and_mask(worldtape: Worldtape, recorded: Dataset) -> None:
+def test_one_trajectory_is_shown_turn_by_turn_with_class_mask_and_reason(
+    worldtape: Worldtape, recorded: Dataset
+) -> None:
     keep_nothing = KeepRatios(**dict.fromkeys(KeepRatios.model_fields, 0.0))
     curate(recorded, profile=CurationProfile(keep_ratios=keep_nothing))
     out = worldtape("inspect", recorded.folder, "t-one").out
     heads = [line for line in out.splitlines() if line.startswith("### Turn")]
     assert [head.partition("; ")[2] for head in heads] == [
-        "retrieval, masked)",
-        "timed out; retrieval, masked)",
-        "tool error: ; other, in the loss)",
+        "retrieval, masked: empty_action)",
+        "timed out; retrieval, masked: drawn_out)",
+        "tool error: ; other, in the loss: silence)",
     ]
     assert "a new and long answer" in out
 

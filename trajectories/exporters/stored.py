@@ -6,13 +6,12 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import groupby
 
-import pyarrow.parquet as pq
 from fsspec import AbstractFileSystem
 
 from trajectories.dataset import Dataset
+from trajectories.part_files import part_batches, reading_part
 
 Row = dict[str, object]
-_ROWS_AT_ONCE = 1000
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,6 +39,6 @@ def stored_trajectories(dataset: Dataset, *, run: str | None = None) -> Iterator
 
 
 def _rows(filesystem: AbstractFileSystem, path: str) -> Iterator[Row]:
-    with filesystem.open(path, "rb") as file:
-        for batch in pq.ParquetFile(file).iter_batches(batch_size=_ROWS_AT_ONCE):
+    with reading_part(path), filesystem.open(path, "rb") as file:
+        for batch in part_batches(file):
             yield from batch.to_pylist()

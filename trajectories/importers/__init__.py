@@ -13,14 +13,21 @@ from trajectories.importers.base import (
     files_named,
     open_importer,
 )
+from trajectories.importers.corpus import Corpus, CorpusSettings, Field
 from trajectories.importers.importing import ImportReport, import_trajectories
+from trajectories.importers.incoming import LIMITS, Limits
 from trajectories.importers.loss import LossReport
 
 __all__ = [
     "FORMATS",
+    "LIMITS",
+    "Corpus",
+    "CorpusSettings",
+    "Field",
     "ImportReport",
     "Imported",
     "Importer",
+    "Limits",
     "LossReport",
     "NoTrajectory",
     "Problem",

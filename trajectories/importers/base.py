@@ -33,6 +33,7 @@ FORMATS: Final[Mapping[str, str]] = {
     "atif": "trajectories.importers.atif",
     "adp": "trajectories.importers.adp",
     "messages": "trajectories.importers.messages",
+    "sharegpt": "trajectories.importers.sharegpt",
     "responses": "trajectories.importers.responses",
     "swe-agent": "trajectories.importers.swe_agent",
     "openhands": "trajectories.importers.openhands",
@@ -43,6 +44,7 @@ FORMATS: Final[Mapping[str, str]] = {
     "codex": "trajectories.importers.codex",
     "gemini-cli": "trajectories.importers.gemini_cli",
     "asciicast": "trajectories.importers.asciicast",
+    "corpus": "trajectories.importers.corpus",
 }
 """Format → the module that reads it, imported when it is asked for."""
 
@@ -69,6 +71,12 @@ class Problem:
     """From 1, in a file of lines; in an array, which element; None where it is the whole file."""
     reason: str
 
+    @classmethod
+    def at(cls, place: str, reason: str) -> Problem:
+        """The problem at what ``place`` gives for it."""
+        file, _, line = place.rpartition(":")
+        return cls(file, int(line), reason) if file and line.isdecimal() else cls(place, None, reason)
+
     @property
     def place(self) -> str:
         return self.file if self.line is None else f"{self.file}:{self.line}"
@@ -88,6 +96,14 @@ class Imported:
     """The source's own name for it: may be empty, not unique, and hold any character."""
     place: str
     """The file, and the line or element in it."""
+    source: str = ""
+    """Where it is from, if the source says so itself; else ``place`` is what stands in the row."""
+    licence: str = ""
+    """Its own, which then counts before that of the import."""
+    needs_licence: bool = False
+    """Whether it is a problem if neither it nor the import has one."""
+    split_group: str = ""
+    """What must not be in two pools; by default its task."""
     instruction: str
     turns: Sequence[Turn]
     loss: LossReport
@@ -132,11 +148,11 @@ class Imported:
             model=self.model,
             versions=self.versions,
             network="unknown",
-            licence=licence,
-            source=self.place,
+            licence=self.licence or licence,
+            source=self.source or self.place,
             source_format=source_format,
             loss_report=self.loss.as_json(),
-            split_group=task_sha256,
+            split_group=self.split_group or task_sha256,
             recording_header=self.recording_header,
         )
 
@@ -161,7 +177,11 @@ Result: TypeAlias = Imported | Problem | NoTrajectory
 
 
 class Importer(Protocol):
-    """One format: a module of this package."""
+    """One format: a module of this package.
+
+    One that also reads collections by name has a ``SCHEME`` that those names begin with; they reach ``read`` as they
+    are.
+    """
 
     def sources(self, folder: Path) -> Iterable[Path]:
         """What can be read (files, or folders that are one source) under a folder, in order."""

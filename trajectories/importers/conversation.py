@@ -1,4 +1,8 @@
-"""A chat as the OpenAI API has it: messages with tool calls, and the answers of the tools."""
+"""A chat as messages: tool calls, and the answers of the tools, in the ways that APIs and trainers write them.
+
+OpenAI's ``tool_calls`` and ``tool`` messages, Anthropic's blocks, calls and answers as messages of their own
+(ms-swift, LLaMA-Factory), and markup in the text (Hermes, Qwen, mini-swe-agent).
+"""
 
 from __future__ import annotations
 
@@ -13,7 +17,7 @@ from trajectories.importers.loss import LossReport
 from trajectories.importers.pairing import Call, Pairing
 from trajectories.importers.tools import HARNESS_CALLS
 from trajectories.importers.values import Object, arguments, as_object, as_text, instant, int32, objects, plain, sub
-from trajectories.importers.written_calls import written_call
+from trajectories.importers.written_calls import WrittenCall, named_call, tagged_answers, tagged_calls, written_call
 from trajectories.model import Action, ErrorKind, JsonValue, Observation, Turn
 
 _FENCED_COMMAND: Final = re.compile(r"```mswea_bash_command\s*\n(.*?)\n?```", re.DOTALL)
@@ -35,6 +39,10 @@ _MESSAGE_FIELDS: Final = {
     "action",
     "thought",
 }
+_CALL_ROLES: Final = frozenset({"tool_call", "function_call", "function-call"})
+_ANSWER_ROLES: Final = frozenset({"tool", "function", "tool_response", "function_response", "observation", "ipython"})
+_BLOCKS: Final = frozenset({"tool_use", "tool_result", "thinking"})
+"""Parts of a content that are no text and have a place (Anthropic's messages)."""
 
 
 @dataclass
@@ -74,8 +82,10 @@ class Conversation:
             self._user(text, message)
         elif role == "assistant":
             self._assistant(text, message)
-        elif role in ("tool", "function"):
-            self._pairing.answer(_answered_id(message), _observation(text, message), _time(message))
+        elif role in _CALL_ROLES:
+            self._calls_alone(text, message)
+        elif role in _ANSWER_ROLES:
+            self._answer(text, message)
         elif role == "exit":
             self.exit = sub(message, "extra")
             self.loss.skip("message of the harness")
@@ -89,6 +99,14 @@ class Conversation:
             self.system = text
 
     def _user(self, text: str, message: Object) -> None:
+        results = _blocks(message, "tool_result")
+        for block in results:
+            self._pairing.answer(plain(block.get("tool_use_id")), self._result(block), _time(message))
+        answers = tagged_answers(text)
+        for answered in answers:
+            self._pairing.answer("", answer(answered), _time(message))
+        if answers or (results and not text):
+            return
         if self._command is not None:
             call, self._command = self._command, None
             self._turns.add(call.action, _shell_answer(text), started_at=call.started_at, ended_at=_time(message))
@@ -97,18 +115,48 @@ class Conversation:
         else:
             self.loss.skip("user message after the first")
 
+    def _answer(self, text: str, message: Object) -> None:
+        """What a tool answered; several answers in tags are those of several calls."""
+        for answered in tagged_answers(text) or [text]:
+            self._pairing.answer(_answered_id(message), _observation(answered, message), _time(message))
+
+    def _result(self, block: Object) -> Observation:
+        text, failed = self._text(block.get("content")), block.get("is_error") is True
+        return answer(text, error_kind=ErrorKind.TOOL if failed else None, error=text if failed else None)
+
     def _assistant(self, text: str, message: Object) -> None:
         reasoning = "\n".join(part for part in (_reasoning(message), text) if part) or None
         calls = objects(message.get("tool_calls"), "tool_calls")
         legacy = message.get("function_call")
         if isinstance(legacy, Mapping):
             calls.append({"id": "", "function": legacy})
+        for block in _blocks(message, "tool_use"):
+            calls.append(
+                {"id": block.get("id"), "function": {"name": block.get("name"), "arguments": block.get("input")}}
+            )
         if calls:
             self._pairing.call([self._call(call, reasoning, message) for call in calls])
+        elif tagged := tagged_calls(text):
+            self._pairing.call([self._written_call(call, message) for call in tagged])
         elif (action := self._written_action(text)) is not None:
             self._command = Call("", action, _time(message))
         else:
             self.loss.skip("agent message without a call")
+
+    def _calls_alone(self, text: str, message: Object) -> None:
+        """A message that is a call as JSON, or a list of them."""
+        value = arguments(text)
+        calls = [named_call(item) for item in (value if isinstance(value, list) else [value])]
+        named = [self._written_call(call, message) for call in calls if call is not None]
+        if not named or len(named) < len(calls):
+            self.loss.infer("call that is no JSON kept as a string")
+            named = [Call("", Action(text, text), _time(message))]
+        self._pairing.call(named)
+
+    def _written_call(self, call: WrittenCall, message: Object) -> Call:
+        self.tool_names.append(call.name)
+        action = Action.of({"name": call.name, "arguments": call.arguments}, reasoning=call.said or None)
+        return Call("", action, _time(message))
 
     def _written_action(self, text: str) -> Action | None:
         """The one call or shell command that is written into a message, which the next message answers.
@@ -144,8 +192,16 @@ class Conversation:
             return as_text(content, "the content of a message")
         parts = [part if isinstance(part, str) else as_object(part, "a part of a message") for part in content]
         texts = [part if isinstance(part, str) else part.get("text") for part in parts]
-        self.loss.drop("content that is no text", sum(not isinstance(text, str) for text in texts))
+        placed = sum(isinstance(part, Mapping) and part.get("type") in _BLOCKS for part in parts)
+        self.loss.drop("content that is no text", sum(not isinstance(text, str) for text in texts) - placed)
         return "\n".join(text for text in texts if isinstance(text, str))
+
+
+def _blocks(message: Object, kind: str) -> list[Object]:
+    """The parts of a message's content that are of a kind."""
+    content = message.get("content")
+    parts = content if isinstance(content, list) else []
+    return [part for part in parts if isinstance(part, Mapping) and part.get("type") == kind]
 
 
 def _ids_disagree(messages: Sequence[Object]) -> bool:
@@ -182,7 +238,9 @@ def _shell_answer(text: str) -> Observation:
 
 def _reasoning(message: Object) -> str:
     found = message.get("reasoning_content") or message.get("reasoning")
-    return found if isinstance(found, str) else ""
+    if isinstance(found, str):
+        return found
+    return "\n".join(plain(block.get("thinking")) for block in _blocks(message, "thinking"))
 
 
 def _time(message: Object) -> datetime | None:

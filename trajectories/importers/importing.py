@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Generator, Sequence
+from contextlib import closing
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Final, Protocol
@@ -18,11 +19,15 @@ from trajectories.importers.base import (
     UnreadableError,
     open_importer,
 )
+from trajectories.importers.fetch import Fetching, check_paths
+from trajectories.importers.incoming import LIMITS, Limits
 from trajectories.importers.loss import LossReport
+from trajectories.importers.remote import shown_url
 from trajectories.importers.staging import Staging, staged_import
 from trajectories.model import JsonValue
 
 _MAX_NAMED: Final = 100
+_NO_LICENCE: Final = "neither it nor the import names a licence; give one with --licence"
 
 
 class Progress(Protocol):
@@ -70,78 +75,70 @@ class ImportReport:
 def import_trajectories(
     dataset: Dataset,
     source_format: str,
-    paths: Sequence[Path],
+    paths: Sequence[Path | str],
     *,
     run: str | None = None,
     domain: str | None = None,
     licence: str = "",
     strict: bool = False,
+    importer: Importer | None = None,
+    limits: Limits = LIMITS,
     progress: Progress | None = None,
 ) -> ImportReport:
-    """Import files and folders of one format into a run (by default ``import-FORMAT``), whole or not at all.
+    """Import sources of one format into a run (by default ``import-FORMAT``), whole or not at all.
 
     Importing the same again writes nothing: a trajectory that the run has is counted and passed over. What cannot be
     read is named in the report, and the rest is imported.
 
     Args:
+        paths: files, folders, archives, and any URL of these that fsspec opens. What has to be fetched or unpacked
+            lies in the data set's folder meanwhile, and leaves no trace there.
         domain: takes the place of the domain that the importer would choose.
-        licence: of the files, for every trajectory's row.
+        licence: of the files, for the row of every trajectory that does not name its own.
         strict: the first thing that cannot be read ends it.
+        importer: of that format, with settings of its own.
+        limits: to what is fetched for one path.
 
     Raises:
         InputError: the format, a path or a name is wrong, or ``paths`` hold no trajectory that can be imported.
         UnreadableError: nothing of a file that was named can be read, or something cannot and ``strict`` is on.
         StorageError: the disk is full or fails.
     """
-    importer = open_importer(source_format)
+    importer = importer or open_importer(source_format)
     report = ImportReport(source_format=source_format, run=run or f"import-{source_format}")
-    sources = _sources(importer, source_format, paths)
-    with staged_import(dataset, report.run) as staging:
-        for source in sources:
-            report.num_sources += 1
-            for result in source.results(importer):
-                if isinstance(result, Problem):
-                    _refuse(result, report, strict=strict)
-                elif isinstance(result, NoTrajectory):
-                    report.loss.skip(result.kind)
-                else:
-                    _take(replace(result, domain=domain or result.domain), staging, report, licence)
-                if progress is not None:
-                    progress(report.num_trajectories, None, str(source.path))
+    fetching = Fetching(importer, dataset.folder, report.loss, limits)
+    check_paths(paths, importer)
+    with staged_import(dataset, report.run) as staging, closing(_results(fetching, paths, report)) as results:
+        for result, name in results:
+            if isinstance(result, Imported) and result.needs_licence and not (result.licence or licence):
+                result = Problem.at(result.place, _NO_LICENCE)
+            if isinstance(result, Problem):
+                _refuse(result, report, strict=strict)
+            elif isinstance(result, NoTrajectory):
+                report.loss.skip(result.kind)
+            else:
+                _take(result if domain is None else replace(result, domain=domain), staging, report, licence)
+            if progress is not None:
+                progress(report.num_trajectories, None, name)
         if not report.num_trajectories and not report.num_present:
             raise _nothing(report, paths)
     return report
 
 
-@dataclass(frozen=True, slots=True)
-class _Source:
-    path: Path
-    is_named: bool
-    """By the user; else it was found in a folder."""
-
-    def results(self, importer: Importer) -> Iterator[Result]:
-        """Where nothing of it can be read, that is one problem, or an error where the user has named it."""
-        try:
-            yield from importer.read(self.path)
-        except UnreadableError as error:
-            if self.is_named:
-                raise
-            yield Problem(error.where or str(self.path), None, f"{error.what}{f'; {error.mend}' if error.mend else ''}")
-
-
-def _sources(importer: Importer, source_format: str, paths: Iterable[Path]) -> list[_Source]:
-    found: list[_Source] = []
+def _results(
+    fetching: Fetching, paths: Sequence[Path | str], report: ImportReport
+) -> Generator[tuple[Result, str], None, None]:
+    """All that the sources of all paths hold, and the name of the source of each."""
     for path in paths:
-        if path.is_dir():
-            inside = [_Source(source, is_named=source == path) for source in importer.sources(path)]
-            if not inside:
-                raise InputError(f"the folder holds nothing of the format {source_format}", where=str(path))
-            found += inside
-        elif path.exists():
-            found.append(_Source(path, is_named=True))
-        else:
-            raise InputError("there is no such file or folder", where=str(path), mend="check the path")
-    return found
+        with closing(fetching.sources(path)) as sources:
+            for source in sources:
+                report.num_sources += 1
+                if isinstance(source, Problem):
+                    yield source, source.file
+                    continue
+                name = source.name
+                for result in source.results(fetching.importer):
+                    yield result, name
 
 
 def _take(imported: Imported, staging: Staging, report: ImportReport, licence: str) -> None:
@@ -160,9 +157,11 @@ def _refuse(problem: Problem, report: ImportReport, *, strict: bool) -> None:
     report.note(problem)
 
 
-def _nothing(report: ImportReport, paths: Sequence[Path]) -> InputError:
-    where = ", ".join(map(str, paths[:3]))
-    if not report.problems:
-        return InputError(f"there is no trajectory of the format {report.source_format}", where=where)
-    first = report.problems[0]
-    return InputError(f"nothing can be imported: {first.reason}", where=first.place)
+def _nothing(report: ImportReport, paths: Sequence[Path | str]) -> InputError:
+    where = ", ".join(shown_url(str(path)) for path in paths[:3])
+    if report.problems:
+        first = report.problems[0]
+        return InputError(f"nothing can be imported: {first.reason}", where=first.place)
+    skipped = "; ".join(f"{count:,} x {kind}" for kind, count in report.loss.skipped.most_common(2))
+    what = f"there is no trajectory of the format {report.source_format}"
+    return InputError(f"{what}, only {skipped}" if skipped else what, where=where)

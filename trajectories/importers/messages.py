@@ -42,12 +42,13 @@ def imported(row: Row) -> Imported | NoTrajectory:
     if messages is None and fields.keys() <= {"metadata", "id", "index"}:
         return NoTrajectory("row of metadata")
     if messages is None:
-        raise UnreadableError("the row has no messages")
+        is_sharegpt = "conversations" in fields
+        raise UnreadableError("the row has no messages", mend="import it as sharegpt" if is_sharegpt else None)
     conversation = Conversation(is_shell=_is_mini_swe_agent(fields, row))
     conversation.loss.drop_fields("row", fields, _USED)
     # Tables hold conversations as JSON in a string.
     turns = conversation.read(objects(arguments(messages), "messages"))
-    tools = tool_objects(fields.get("tools"), conversation.loss)
+    tools = tool_objects(arguments(fields.get("tools")), conversation.loss)
     status, outcome, error = _ending(fields, conversation.exit)
     if not outcome:
         conversation.loss.infer("status")

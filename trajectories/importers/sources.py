@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import io
-import zlib
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -12,11 +10,10 @@ from enum import StrEnum
 from pathlib import Path
 from typing import BinaryIO, Final, Protocol
 
-import fsspec
-
 from trajectories.importers.base import Imported, NoTrajectory, Problem, Result, UnreadableError
 from trajectories.importers.json_arrays import array_elements
 from trajectories.importers.json_text import parse
+from trajectories.importers.packing import DAMAGE, open_packed
 from trajectories.importers.values import Object, as_object
 from trajectories.model import JsonValue, canonical_json
 
@@ -54,23 +51,24 @@ class Row:
         return Problem(self.file, self.number, reason)
 
 
-def read_rows(path: Path) -> Iterator[Row | Problem]:
+def read_rows(path: Path, max_bytes: int | None = None) -> Iterator[Row | Problem]:
     """The JSON values of a file, in order: of its lines, of the array it is, or the one document it is.
 
     Compressed files are read as what they hold. The digest covers the value and its number, so equal rows of a file
-    differ in it.
+    differ in it. A row of more than ``max_bytes`` (by default ``MAX_ROW_BYTES``) is a problem.
 
     Raises ``UnreadableError`` where nothing can be read.
     """
+    max_bytes = max_bytes or MAX_ROW_BYTES
     with opened(path) as file:
         layout = _layout(file)
     with opened(path) as file:  # again and not rewound: a zstd stream cannot go back
         if layout is Layout.LINES:
-            yield from _lines(path, file)
+            yield from _lines(path, file, max_bytes)
         elif layout is Layout.ARRAY:
-            yield from _elements(path, file)
+            yield from _elements(path, file, max_bytes)
         else:
-            yield _document(path, file)
+            yield _document(path, file, max_bytes)
 
 
 def each_row(path: Path, build: Callable[[Row], Imported | NoTrajectory]) -> Iterator[Result]:
@@ -124,31 +122,34 @@ def one_session(source: Path, rows: Iterable[Row | Problem], session: Session, *
 def read_document(path: Path) -> Row:
     """The one JSON value that a file is."""
     with opened(path) as file:
-        return _document(path, file)
+        return _document(path, file, MAX_ROW_BYTES)
+
+
+class EmptyFileError(UnreadableError):
+    """There is nothing in a file."""
 
 
 @contextmanager
-def opened(path: Path | str) -> Iterator[BinaryIO]:
-    """A file, or any URL that fsspec opens, to read, unpacked.
+def opened(path: Path) -> Iterator[BinaryIO]:
+    """A file to read, unpacked.
 
     Raises ``UnreadableError`` where it is missing, empty, a pointer, or damaged.
     """
     try:
-        packed = fsspec.open(str(path), "rb", compression="infer")
-        with packed.open() as file:
+        with open_packed(path) as file:
             head = file.read(_SNIFFED_BYTES)
         _refuse_pointer(path, head)
-        if not head.strip():
-            raise UnreadableError("the file is empty", where=str(path))
-        with packed.open() as file:
-            yield io.BufferedReader(file)  # not every decompressor reads by lines
+        if not head.strip() and len(head) < _SNIFFED_BYTES:
+            raise EmptyFileError("the file is empty", where=str(path))
+        with open_packed(path) as file:
+            yield file
     except FileNotFoundError as error:
         raise UnreadableError("there is no such file", where=str(path), mend="check the path") from error
-    except (OSError, EOFError, zlib.error) as error:
+    except DAMAGE as error:
         raise UnreadableError(f"the file cannot be read: {error}", where=str(path)) from error
 
 
-def _refuse_pointer(path: Path | str, head: bytes) -> None:
+def _refuse_pointer(path: Path, head: bytes) -> None:
     for beginning, command in _POINTERS.items():
         if head.startswith(beginning):
             raise UnreadableError(
@@ -194,14 +195,14 @@ def _looks_like_lines(file: BinaryIO) -> bool:
         return False
 
 
-def _lines(path: Path, file: BinaryIO) -> Iterator[Row | Problem]:
+def _lines(path: Path, file: BinaryIO, max_bytes: int) -> Iterator[Row | Problem]:
     number = 0
-    while line := file.readline(MAX_ROW_BYTES):
+    while line := file.readline(max_bytes):
         number += 1
-        if len(line) == MAX_ROW_BYTES and not line.endswith(b"\n"):
-            while (rest := file.readline(MAX_ROW_BYTES)) and not rest.endswith(b"\n"):
+        if len(line) == max_bytes and not line.endswith(b"\n"):
+            while (rest := file.readline(max_bytes)) and not rest.endswith(b"\n"):
                 pass
-            yield Problem(str(path), number, f"the line is longer than {MAX_ROW_BYTES >> 20} MiB")
+            yield Problem(str(path), number, f"the line is longer than {max_bytes >> 20} MiB")
         elif line.strip():
             try:
                 value = parse(line)
@@ -211,10 +212,10 @@ def _lines(path: Path, file: BinaryIO) -> Iterator[Row | Problem]:
                 yield Row(str(path), number, Layout.LINES, value, _digest(number, line.strip()))
 
 
-def _elements(path: Path, file: BinaryIO) -> Iterator[Row | Problem]:
+def _elements(path: Path, file: BinaryIO, max_bytes: int) -> Iterator[Row | Problem]:
     number = 0
     try:
-        for number, value in enumerate(array_elements(file, MAX_ROW_BYTES), 1):
+        for number, value in enumerate(array_elements(file, max_bytes), 1):
             text = canonical_json(value).encode(errors="surrogatepass")
             yield Row(str(path), number, Layout.ARRAY, value, _digest(number, text))
     except ValueError as error:
@@ -223,10 +224,10 @@ def _elements(path: Path, file: BinaryIO) -> Iterator[Row | Problem]:
         yield Problem(str(path), number + 1, f"not JSON from here on: {error}")
 
 
-def _document(path: Path, file: BinaryIO) -> Row:
-    content = file.read(MAX_ROW_BYTES + 1)
-    if len(content) > MAX_ROW_BYTES:
-        raise UnreadableError(f"the document is larger than {MAX_ROW_BYTES >> 20} MiB", where=str(path))
+def _document(path: Path, file: BinaryIO, max_bytes: int) -> Row:
+    content = file.read(max_bytes + 1)
+    if len(content) > max_bytes:
+        raise UnreadableError(f"the document is larger than {max_bytes >> 20} MiB", where=str(path))
     try:
         value = parse(content)
     except ValueError as error:

@@ -2,20 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from array import array
+from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from tempfile import TemporaryFile
-from typing import BinaryIO, cast
+from typing import BinaryIO, cast, overload
+
+import pyarrow as pa
 
 from trajectories.blobs import BlobStore
 from trajectories.dataset import Dataset, check_name
 from trajectories.files import make_folder, storage_errors
 from trajectories.importers.base import Imported
+from trajectories.importers.known import KnownKeys
 from trajectories.journal import stored_events
 from trajectories.journal_format import Record, RecordKind, Session, decode, encode
 from trajectories.model import Header
+from trajectories.part_files import open_part, reading_part
 from trajectories.partitions import PART_BYTES, Partition, StagedPart, exclusive
 from trajectories.rows import end_row, start_row, turn_row
 
@@ -71,32 +76,62 @@ class _Domain:
         self._blobs, self._stack, self._part_bytes = dataset.blobs, stack, part_bytes
         self._partition = Partition(dataset, domain, run)
         self._partition.remove_uncommitted()
-        self._known = self._partition.committed_ids()
+        self._known = stack.enter_context(KnownKeys())
+        for trajectory_id in _committed_ids(dataset, self._partition):
+            self._known.add(trajectory_id.encode())
         self._waiting = stack.enter_context(_temporary_file(dataset.journal_folder(run)))
-        self._trajectories: list[_Waiting] = []
+        self._ids: list[str] = []
+        self._ends = array("Q", [0])
+        """Where each trajectory's records end in the file; they begin where those of the one before end."""
         self.parts: list[StagedPart] = []
 
     def add(self, imported: Imported, header: Header) -> bool:
-        if header.trajectory_id in self._known:
+        if self._known.add(header.trajectory_id.encode()) is not None:
             return False
-        self._known.add(header.trajectory_id)
-        begin = self._waiting.tell()
         with storage_errors(self._partition.turns):
             for record in _records(imported, header, self._blobs):
                 self._waiting.write(encode(record))
-        self._trajectories.append(_Waiting(header.trajectory_id, self._waiting, begin, self._waiting.tell()))
-        if self._waiting.tell() >= self._part_bytes:
+        self._ids.append(header.trajectory_id)
+        self._ends.append(self._waiting.tell())
+        if self._ends[-1] >= self._part_bytes:
             self.end_part()
         return True
 
     def end_part(self) -> None:
-        if self._trajectories:
+        if self._ids:
             self._waiting.flush()
-            ordered = sorted(self._trajectories, key=lambda trajectory: trajectory.trajectory_id)
-            self.parts.append(self._stack.enter_context(self._partition.staged(ordered)))
+            waiting = _WaitingList(self._ids, self._ends, self._waiting)
+            self.parts.append(self._stack.enter_context(self._partition.staged(waiting)))
+            # A part that waits for its commit still has the list in hand.
+            waiting.clear()
+            self._ids, self._ends = [], array("Q", [0])
             self._waiting.seek(0)
             self._waiting.truncate()
-            self._trajectories = []
+            pa.default_memory_pool().release_unused()
+
+
+class _WaitingList(Sequence["_Waiting"]):
+    """The trajectories that wait for their part, in the order of their ids; each is an object only while it is used."""
+
+    def __init__(self, ids: list[str], ends: array[int], file: BinaryIO) -> None:
+        self._ids, self._ends, self._file = ids, ends, file
+        self._order = array("Q", sorted(range(len(ids)), key=ids.__getitem__))
+
+    def __len__(self) -> int:
+        return len(self._order)
+
+    @overload
+    def __getitem__(self, index: int) -> _Waiting: ...
+    @overload
+    def __getitem__(self, index: slice) -> list[_Waiting]: ...
+    def __getitem__(self, index: int | slice) -> _Waiting | list[_Waiting]:
+        if isinstance(index, slice):
+            return [self[each] for each in range(*index.indices(len(self)))]
+        place = self._order[index]
+        return _Waiting(self._ids[place], self._file, self._ends[place], self._ends[place + 1])
+
+    def clear(self) -> None:
+        self._ids, self._ends, self._order = [], array("Q"), array("Q")
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,6 +153,19 @@ class _Waiting:
             record = decode(line, self.trajectory_id)
             assert record is not None, "what was written a moment ago can be read"
             yield record
+
+
+def _committed_ids(dataset: Dataset, partition: Partition) -> Iterator[str]:
+    """The trajectories that the partition has, some in memory at a time."""
+    if not any(partition.trajectories.glob("part-*.parquet")):
+        return
+    folder = str(partition.trajectories)
+    for part in dataset.trajectory_parts():
+        if str(Path(part.path).parent) != folder:
+            continue
+        with reading_part(part.path), open_part(part.path) as file:
+            for batch in file.iter_batches(columns=["trajectory_id"]):
+                yield from batch["trajectory_id"].to_pylist()
 
 
 def _temporary_file(folder: Path) -> BinaryIO:

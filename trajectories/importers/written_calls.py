@@ -1,21 +1,30 @@
-"""Calls that an agent without tool calling writes into its messages as ``<function=NAME>`` markup."""
+"""Calls and answers as markup in the text of messages.
+
+``<function=NAME>`` is what agents without tool calling write, ``<tool_call>`` and ``<tool_response>`` are Hermes' and
+Qwen's.
+"""
 
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from typing import Final, NamedTuple
 
-from trajectories.importers.values import Object
+from trajectories.importers.json_text import parse
+from trajectories.importers.values import arguments
+from trajectories.model import JsonValue
 
 _FUNCTION: Final = re.compile(r"<function=([^>\n]+)>(.*?)</function>", re.DOTALL)
 _PARAMETER: Final = re.compile(r"<parameter=([^>\n]+)>\n?(.*?)\n?</parameter>", re.DOTALL)
+_TAGGED_CALL: Final = re.compile(r"<tool_call>(.*?)</tool_call>", re.DOTALL)
+_TAGGED_ANSWER: Final = re.compile(r"<tool_response>\n?(.*?)\n?</tool_response>", re.DOTALL)
 
 
 class WrittenCall(NamedTuple):
-    """A call, and what was said before it. Arguments are strings: the markup has no other types."""
+    """A call, and what was said before it. In the markup of functions arguments are strings: it has no other types."""
 
     name: str
-    arguments: Object
+    arguments: JsonValue
     said: str
 
 
@@ -27,3 +36,29 @@ def written_call(text: str) -> WrittenCall | None:
     (call,) = found
     arguments = {parameter[1]: parameter[2] for parameter in _PARAMETER.finditer(call[2])}
     return WrittenCall(call[1], arguments, text[: call.start()].strip())
+
+
+def tagged_calls(text: str) -> list[WrittenCall]:
+    """The calls that a message holds as JSON between tags; none where one of them is not such JSON."""
+    found = list(_TAGGED_CALL.finditer(text))
+    said = text[: found[0].start()].strip() if found else ""
+    calls = [named_call(call[1], said) for call in found]
+    whole = [call for call in calls if call is not None]
+    return whole if len(whole) == len(calls) else []
+
+
+def named_call(text: JsonValue, said: str = "") -> WrittenCall | None:
+    """A call as JSON: a name, and arguments or parameters; None for all else."""
+    try:
+        value = parse(text) if isinstance(text, str) else text
+    except ValueError:
+        return None
+    name = value.get("name") if isinstance(value, Mapping) else None
+    if not isinstance(value, Mapping) or not isinstance(name, str):
+        return None
+    return WrittenCall(name, arguments(value.get("arguments", value.get("parameters"))), said)
+
+
+def tagged_answers(text: str) -> list[str]:
+    """The answers that a message holds between tags; none where it holds anything else too."""
+    return [] if _TAGGED_ANSWER.sub("", text).strip() else [found[1] for found in _TAGGED_ANSWER.finditer(text)]

@@ -21,8 +21,16 @@ RENDERERS: Final[Mapping[str, Replayer]] = {
 }
 
 
-def replay(recording: SessionRecording, renderer: str = terminal_screen.RENDERER) -> Iterator[tuple[int, str]]:
-    """``(turn, text)`` for every turn of a recording, exactly as recorded; turn 0 is the initial observation."""
+def replay(recording: SessionRecording, renderer: str | None = None) -> Iterator[tuple[int, str]]:
+    """``(turn, text)`` for every turn of a recording, exactly as recorded; turn 0 is the initial observation.
+
+    Args:
+        recording: its header also says what the renderer must know, such as the size of the screen.
+        renderer: name and version; unless given, the one the header names, else (an asciicast of any other program)
+            ``terminal-screen@1``.
+    """
+    if renderer is None:
+        renderer = str(recording.header.get("renderer", terminal_screen.RENDERER))
     if renderer not in RENDERERS:
         raise InputError(f"no renderer makes {renderer!r} from a recording", mend=f"known are: {', '.join(RENDERERS)}")
     return RENDERERS[renderer](recording)

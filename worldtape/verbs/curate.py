@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import TYPE_CHECKING, Annotated, Literal, NamedTuple
 
 import typer
 
 from trajectories import JsonValue
-from worldtape.console import note, progress, show_json, show_table
+from worldtape.console import note, plural, progress, show_json, show_table
 from worldtape.extras import extra
 from worldtape.options import Scheduler, Workers
 
@@ -19,6 +19,8 @@ if TYPE_CHECKING:
     from curation.contamination import ContaminationSummary
     from curation.duplicates import DuplicatesSummary
     from curation.passes import Progress
+    from curation.replays import VolatileSummary
+    from curation.secrets.table import SecretsSummary
     from trajectories import Dataset
 
 NAME = "curate"
@@ -73,15 +75,19 @@ def run(
             watch=_shown,
         )
         page = write_report(opened, summary.sidecar)
-    copies, quotations = _found(opened, summary)
+    found = _Found.of(opened, summary)
     if as_json:
-        show_json(_as_json(summary, page, copies, quotations))
+        show_json(_as_json(summary, page, found))
         return
     _show(summary)
-    if copies is not None:
-        _show_duplicates(copies)
-    if quotations is not None:
-        _show_contamination(quotations)
+    if found.secrets is not None:
+        _show_secrets(found.secrets)
+    if found.duplicates is not None:
+        _show_duplicates(found.duplicates)
+    if found.contamination is not None:
+        _show_contamination(found.contamination)
+    if found.volatile is not None:
+        note(f"curate: {plural(found.volatile.num_turns_with_spans, 'turn')} with volatile spans, which leave the loss")
     note(f"curate: the report is {page}")
 
 
@@ -96,22 +102,31 @@ def _shown(stage: str) -> Iterator[Progress]:
         yield in_megabytes
 
 
-def _found(dataset: Dataset, summary: CurationSummary) -> tuple[DuplicatesSummary | None, ContaminationSummary | None]:
-    """What the searches of this curation came to; None for one that was not made."""
-    from curation.contamination import open_contamination
-    from curation.duplicates import open_duplicates
+class _Found(NamedTuple):
+    """What the searches of a curation came to; None for one that was not made."""
 
-    sidecar = summary.sidecar
-    copies, quotations = open_duplicates(dataset, sidecar.name), open_contamination(dataset, sidecar.name)
-    return (
-        copies.summary() if "duplicates" in summary.searches else None,
-        quotations.summary() if "contamination" in summary.searches else None,
-    )
+    secrets: SecretsSummary | None
+    duplicates: DuplicatesSummary | None
+    contamination: ContaminationSummary | None
+    volatile: VolatileSummary | None
+
+    @classmethod
+    def of(cls, dataset: Dataset, summary: CurationSummary) -> _Found:
+        from curation.contamination import open_contamination
+        from curation.duplicates import open_duplicates
+        from curation.replays import open_volatile
+        from curation.secrets.table import open_secrets
+
+        name, made = summary.sidecar.name, summary.searches
+        return cls(
+            open_secrets(dataset, name).summary() if "secrets" in made else None,
+            open_duplicates(dataset, name).summary() if "duplicates" in made else None,
+            open_contamination(dataset, name).summary() if "contamination" in made else None,
+            open_volatile(dataset, name).summary() if "volatile" in made else None,
+        )
 
 
-def _as_json(
-    summary: CurationSummary, page: Path, copies: DuplicatesSummary | None, quotations: ContaminationSummary | None
-) -> dict[str, JsonValue]:
+def _as_json(summary: CurationSummary, page: Path, found: _Found) -> dict[str, JsonValue]:
     return {
         "sidecar": str(summary.sidecar.folder),
         "report": str(page),
@@ -122,8 +137,7 @@ def _as_json(
         "classes": {
             str(kind): {"turns": count.num_turns, "kept": count.num_kept} for kind, count in summary.classes.items()
         },
-        "duplicates": None if copies is None else copies.model_dump(mode="json"),
-        "contamination": None if quotations is None else quotations.model_dump(mode="json"),
+        **{name: None if one is None else one.model_dump(mode="json") for name, one in found._asdict().items()},
     }
 
 
@@ -136,6 +150,13 @@ def _show(summary: CurationSummary) -> None:
         f"{summary.num_turns:,} turns, {summary.num_kept:,} in the loss", ("class", "turns", "share", "kept"), rows
     )
     show_table("Why turns are in the loss, or are not", ("reason", "turns"), summary.reasons.items())
+
+
+def _show_secrets(found: SecretsSummary) -> None:
+    rows = [(kind, facts.num_findings, facts.num_turns, facts.num_trajectories) for kind, facts in found.kinds.items()]
+    if rows:
+        title = "Secrets and personal data: worldtape pack puts placeholders in their place"
+        show_table(title, ("kind", "found", "in turns", "in trajectories"), rows)
 
 
 def _show_duplicates(found: DuplicatesSummary) -> None:

@@ -22,7 +22,8 @@ def run(
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Only say what would go.")] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print the list as JSON.")] = False,
 ) -> None:
-    """Remove containers, networks, processes and leases that no live run of this machine owns, and nothing else.
+    """Remove what no live run of this machine owns, and nothing else: containers, networks, processes, leases, and what
+    killed image builds and half-written files left.
 
     Example: worldtape gc --dry-run
     """

@@ -3,33 +3,65 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, TypedDict
 
 import typer
 
-from trajectories import Dataset, JsonValue
-from trajectories.importers import FORMATS, ImportReport, import_trajectories
+from trajectories import Dataset, InputError, JsonValue
+from trajectories.importers import FORMATS, Corpus, CorpusSettings, Field, Importer, ImportReport, import_trajectories
 from worldtape.console import note, progress, show_facts, show_json, show_table
 
 NAME = "import"
 
 
+class _Keys(TypedDict):
+    text_key: str | None
+    title_key: str | None
+    id_key: str | None
+    date_key: str | None
+    licence_key: str | None
+    source_key: str | None
+
+
+_CORPUS = "corpus"
+_PATHS = "Files, folders, archives, or URLs of these (https://, s3://, hf://); for a corpus also datasets:NAME."
+
+
 def run(
     source_format: Annotated[str, typer.Argument(metavar="FORMAT", help=f"One of: {', '.join(FORMATS)}.")],
-    paths: Annotated[list[Path], typer.Argument(metavar="PATH...", help="Files, or folders to look for files in.")],
+    paths: Annotated[list[str], typer.Argument(metavar="PATH...", help=_PATHS)],
     dataset: Annotated[Path, typer.Option(help="The data set's folder.")],
     run: Annotated[str | None, typer.Option(help="What to call it (default: import-FORMAT).")] = None,
     domain: Annotated[str | None, typer.Option(help="Their domain, where the importer would choose wrong.")] = None,
-    licence: Annotated[str, typer.Option(help="Of the files; every trajectory's row names it.")] = "",
+    licence: Annotated[str, typer.Option(help="Of what does not name its own; every trajectory's row has one.")] = "",
     strict: Annotated[bool, typer.Option("--strict", help="Import nothing if anything cannot be read.")] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print the report as JSON.")] = False,
+    field: Annotated[Field | None, typer.Option(help="Corpus: what the texts are about.")] = None,
+    source: Annotated[str, typer.Option(help="Corpus: its name (default: what its rows say).")] = "",
+    text_key: Annotated[str | None, typer.Option(help="Corpus: the column of the text, if no usual one.")] = None,
+    title_key: Annotated[str | None, typer.Option(help="Corpus: the column of the title.")] = None,
+    id_key: Annotated[str | None, typer.Option(help="Corpus: the column of the id.")] = None,
+    date_key: Annotated[str | None, typer.Option(help="Corpus: the column of the date.")] = None,
+    licence_key: Annotated[str | None, typer.Option(help="Corpus: the column of the licence.")] = None,
+    source_key: Annotated[str | None, typer.Option(help="Corpus: the column of the source.")] = None,
 ) -> None:
-    """Import trajectories of another format, whole or not at all, and report what was lost.
+    """Import trajectories of another format, or texts, whole or not at all, and report what was lost.
 
-    Importing the same files again writes nothing new.
+    Importing the same again writes nothing new.
 
     Example: worldtape import atif runs/ --dataset data --licence Apache-2.0
+
+    Example: worldtape import corpus https://host/laws.jsonl.zst --dataset data --field law --licence CC-BY-4.0
     """
+    keys = _Keys(
+        text_key=text_key,
+        title_key=title_key,
+        id_key=id_key,
+        date_key=date_key,
+        licence_key=licence_key,
+        source_key=source_key,
+    )
+    importer = _corpus(source_format, field, source, keys)
     with progress("import", "trajectories") as report_progress:
         report = import_trajectories(
             Dataset(str(dataset)),
@@ -39,9 +71,23 @@ def run(
             domain=domain,
             licence=licence,
             strict=strict,
+            importer=importer,
             progress=report_progress,
         )
     _show(report, as_json=as_json)
+
+
+def _corpus(source_format: str, field: Field | None, source: str, keys: _Keys) -> Importer | None:
+    """The importer of texts with its settings; None for another format, which has none."""
+    if source_format == _CORPUS:
+        if field is None:
+            raise InputError("what the texts are about is not said", mend=f"--field with one of: {', '.join(Field)}")
+        return Corpus(CorpusSettings(field=field, source=source, **keys))
+    given = {"field": field, "source": source, **keys}
+    for name, value in given.items():
+        if value:
+            raise InputError(f"--{name.replace('_', '-')} is for the format corpus, not for {source_format}")
+    return None
 
 
 def _show(report: ImportReport, *, as_json: bool) -> None:

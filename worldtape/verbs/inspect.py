@@ -1,4 +1,4 @@
-"""``worldtape inspect``: what a data set holds; one trajectory as text, turn by turn, with class and mask."""
+"""``worldtape inspect``: what a data set holds; one trajectory as text, turn by turn, with class, mask and reason."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def run(
     limit: Annotated[int, typer.Option(min=1, help="List so many trajectories at most.")] = 100,
     as_json: Annotated[bool, typer.Option("--json", help="Print it as JSON.")] = False,
 ) -> None:
-    """List what a data set holds, or print one trajectory turn by turn with its classes and its mask.
+    """List what a data set holds, or print one trajectory turn by turn with its classes, its mask and the reasons.
 
     Example: worldtape inspect data, then: worldtape inspect data 3f2a
     """
@@ -37,14 +37,14 @@ def run(
     with opened.naming_damage():
         if trajectory is None:
             trajectories = opened.scan_trajectories()
-            _chosen_curation(opened, curation)
-            _show_overview(trajectories, limit, as_json=as_json)
+            _show_overview(trajectories, _sidecar(opened, curation), limit, as_json=as_json)
         else:
             found = _found(opened, trajectory)
-            _show_trajectory(found, _judgements(opened, found, curation), as_json=as_json)
+            _show_trajectory(found, _judgements(found, _sidecar(opened, curation)), as_json=as_json)
 
 
-def _show_overview(trajectories: pl.LazyFrame, limit: int, *, as_json: bool) -> None:
+def _show_overview(trajectories: pl.LazyFrame, sidecar: pl.LazyFrame | None, limit: int, *, as_json: bool) -> None:
+    domains = _domains(trajectories, sidecar)
     runs = (
         trajectories.group_by("domain", "run", "policy", "status")
         .agg(pl.len().alias("trajectories"), pl.col("num_turns").sum().alias("turns"))
@@ -59,11 +59,24 @@ def _show_overview(trajectories: pl.LazyFrame, limit: int, *, as_json: bool) -> 
     )
     num_trajectories = int(runs["trajectories"].sum())
     if as_json:
-        show_json({"num_trajectories": num_trajectories, "runs": runs.to_dicts(), "trajectories": listed.to_dicts()})
+        tables = {"domains": domains, "runs": runs, "trajectories": listed}
+        show_json({"num_trajectories": num_trajectories, **{name: rows.to_dicts() for name, rows in tables.items()}})
         return
     first = f"The first {limit:,} of " if num_trajectories > limit else ""
     show_table(f"{first}{num_trajectories:,} trajectories", listed.columns, listed.iter_rows())
     show_table("Runs", runs.columns, runs.iter_rows())
+    show_table("Domains", [name.replace("_", " ") for name in domains.columns], domains.iter_rows())
+
+
+def _domains(trajectories: pl.LazyFrame, sidecar: pl.LazyFrame | None) -> pl.DataFrame:
+    """A row a domain: how many trajectories and turns it has and, where it is curated, how many are in the loss."""
+    domains = trajectories.group_by("domain").agg(
+        pl.len().alias("trajectories"), pl.col("num_turns").sum().alias("turns")
+    )
+    if sidecar is not None:
+        kept = sidecar.group_by("domain").agg(pl.col("kept").sum().alias("in_the_loss"))
+        domains = domains.join(kept, on="domain", how="left").with_columns(pl.col("in_the_loss").fill_null(0))
+    return domains.sort("domain").collect(engine="streaming")
 
 
 def _found(dataset: Dataset, beginning: str) -> Trajectory:
@@ -102,19 +115,23 @@ def _chosen_curation(dataset: Dataset, name: str | None) -> str | None:
     return name
 
 
-def _judgements(dataset: Dataset, trajectory: Trajectory, name: str | None) -> dict[int, Row]:
-    """Turn → class and mask; empty where no curation was asked for and there is none."""
-    chosen_name = _chosen_curation(dataset, name)
-    if chosen_name is None:
-        return {}
+def _sidecar(dataset: Dataset, name: str | None) -> pl.LazyFrame | None:
+    """What a curation says of every turn; None where none was asked for and there is none."""
+    chosen = _chosen_curation(dataset, name)
+    if chosen is None:
+        return None
     with extra("curate"):
         from curation import open_sidecar
 
-    rows = (
-        open_sidecar(dataset, chosen_name)
-        .scan()
-        .filter(pl.col("trajectory_id") == trajectory.row["trajectory_id"], pl.col("run") == trajectory.row["run"])
-    )
+    return open_sidecar(dataset, chosen).scan()
+
+
+def _judgements(trajectory: Trajectory, sidecar: pl.LazyFrame | None) -> dict[int, Row]:
+    """Turn → class, mask and its reason; empty where there is no curation."""
+    if sidecar is None:
+        return {}
+    row = trajectory.row
+    rows = sidecar.filter(pl.col("trajectory_id") == row["trajectory_id"], pl.col("run") == row["run"])
     chosen = rows.select("turn", "class", "kept", "reason", "ol", "nov", "jac", "r").collect(engine="streaming")
     return {row["turn"]: row for row in chosen.iter_rows(named=True)}
 
@@ -137,5 +154,6 @@ def _turn_text(turn: Row, judged: Row | None) -> str:
     facts += [name.replace("_", " ") for name in ("timed_out", "truncated") if turn[name]]
     facts += [f"{turn['error_kind']} error: {turn['error'] or ''}"] if turn["error_kind"] else []
     if judged is not None:
-        facts.append(f"{judged['class']}, {'in the loss' if judged['kept'] else 'masked'}")
+        mask = "in the loss" if judged["kept"] else "masked"
+        facts.append(f"{judged['class'] or 'no class'}, {mask}: {judged['reason']}")
     return f"\n### Turn {turn['turn']}  ({'; '.join(facts)})\n> {turn['action']}\n{turn['observation']}"

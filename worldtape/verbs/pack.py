@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
-from worldtape.console import progress, show_facts, show_json
+from worldtape.console import note, progress, show_facts, show_json, show_table
 from worldtape.extras import extra
 from worldtape.options import Scheduler, Workers
 
 if TYPE_CHECKING:
     from sharding import PackSummary
+    from sharding.manifest import ClassTokens
+    from trajectories import Dataset
 
 NAME = "pack"
 
@@ -38,6 +41,8 @@ def run(
 ) -> None:
     """Tokenise the conversations of a curated data set with their loss mask, and pack them best-fit.
 
+    The curation's report is written again: from then on it says what the keep ratios have come to in tokens.
+
     Example: worldtape pack data --tokenizer Qwen/Qwen3-0.6B --context 8192
     """
     from sharding import pack
@@ -46,9 +51,10 @@ def run(
 
     quiet_hub()
 
+    opened = Dataset(str(dataset))
     with progress("pack", "row groups", [f"{dataset} with {tokenizer}, context {context}"]) as report:
         summary = pack(
-            Dataset(str(dataset)),
+            opened,
             tokenizer=tokenizer,
             context=context,
             curation=curation,
@@ -65,6 +71,8 @@ def run(
         show_json({"path": str(summary.path), **summary.manifest.model_dump()})
     else:
         _show(summary)
+        _show_classes(summary)
+    _report_again(opened, curation, summary)
 
 
 def _show(summary: PackSummary) -> None:
@@ -80,6 +88,37 @@ def _show(summary: PackSummary) -> None:
             "packs": f"{made.packs.num_packs:,} of {made.packs.context:,} tokens, {made.packs.fill:.2%} full",
             "too long": f"{made.packs.num_split_documents:,} split, {made.packs.num_dropped_documents:,} dropped",
             "placeholders": redactions or "none",
+            "volatile": f"{made.num_volatile_tokens:,} tokens out of the loss for it",
             "chat template": f"{made.chat_template.origin}: {made.chat_template.reason}",
         },
     )
+
+
+def _show_classes(summary: PackSummary) -> None:
+    by_class: dict[str, list[ClassTokens]] = {}
+    for of_domain in summary.manifest.classes.values():
+        for name, counts in of_domain.items():
+            by_class.setdefault(name, []).append(counts)
+    show_table(
+        "What of the observations is in the loss",
+        ("class", "turns", "kept", "tokens", "in the loss", "realised"),
+        [_class_row(name, counts) for name, counts in by_class.items()],
+    )
+
+
+def _class_row(name: str, counts: Iterable[ClassTokens]) -> tuple[str, int, int, int, int, str]:
+    every = [(one.turns, one.kept_turns, one.observation_tokens, one.loss_tokens) for one in counts]
+    turns, kept, tokens, in_loss = map(sum, zip(*every, strict=True))
+    return name, turns, kept, tokens, in_loss, f"{in_loss / tokens:.1%}"
+
+
+def _report_again(dataset: Dataset, curation: str, summary: PackSummary) -> None:
+    """Tell the curation's report the tokens that its classes have come to."""
+    from curation import open_sidecar, write_report
+
+    try:
+        page = write_report(dataset, open_sidecar(dataset, curation), tokens=summary.token_counts)
+    except ModuleNotFoundError as error:
+        note(f"pack: the curation's report is as it was; {error.name}, which draws it, is of the 'curate' extra")
+    else:
+        note(f"pack: the report now says the tokens too: {page}")

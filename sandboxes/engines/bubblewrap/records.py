@@ -15,6 +15,7 @@ from sandboxes.engines.base import Resource
 from sandboxes.engines.bubblewrap.cgroups import members, remove_group
 from sandboxes.errors import SandboxError
 from sandboxes.leases import BOOT_LABEL, Host
+from trajectories.files import written_aside
 
 KIND = "container"
 
@@ -38,10 +39,9 @@ class Record:
         return Record(self.id, self.labels, self.cgroup, pid, start_time(pid) or 0)
 
     def write(self, folder: Path) -> None:
-        folder.mkdir(parents=True, exist_ok=True)
-        aside = folder / f".{self.id}.part"
-        aside.write_text(json.dumps(asdict(self)))
-        aside.replace(_path(folder, self.id))  # no fsync: nothing a record names survives a power cut
+        with written_aside(folder) as aside:
+            aside.file.write(json.dumps(asdict(self)).encode())
+            aside.take_place(_path(folder, self.id), durable=False)  # nothing a record names survives a power cut
 
     def resource(self) -> Resource:
         return Resource(kind=KIND, id=self.id, labels=self.labels)

@@ -14,13 +14,13 @@ from dataclasses import dataclass
 from functools import partial
 from http import HTTPStatus
 from typing import Concatenate, ParamSpec, TypeVar
-from urllib.parse import urlsplit
+from urllib.parse import SplitResult
 
 import requests
 from docker import APIClient
 from docker.errors import APIError, DockerException
-from docker.utils import parse_host
 
+from sandboxes.docker_host import docker_host
 from sandboxes.engines.uninterrupted import uninterrupted
 from sandboxes.errors import EngineUnavailableError, SandboxDiedError, SandboxError
 
@@ -56,18 +56,19 @@ class Connection:
 class Daemon:
     """One Docker daemon: ``$DOCKER_HOST``, or this machine's own."""
 
-    def __init__(self, address: str, client: APIClient, num_threads: int) -> None:
+    def __init__(self, address: str, url: SplitResult, client: APIClient, num_threads: int) -> None:
         self._address = address
+        self._url = url
         self._client = client
         self._threads = ThreadPoolExecutor(num_threads, thread_name_prefix="docker")
 
     @classmethod
     async def connect(cls, *, num_threads: int) -> Daemon:
         """Raises ``EngineUnavailableError``, within seconds, where no daemon answers."""
-        address = os.environ.get("DOCKER_HOST") or "unix:///var/run/docker.sock"
+        address, url = docker_host()
         try:
             async with asyncio.timeout(_CONNECT_TIMEOUT_S):
-                await (await _dial(address)).close()
+                await (await _dial(url)).close()
             client = await asyncio.to_thread(
                 APIClient, address, version="auto", timeout=_CONNECT_TIMEOUT_S, max_pool_size=num_threads
             )
@@ -76,7 +77,7 @@ class Daemon:
                 f"no Docker engine answers: {_reason(error)}", where=address, mend=_mend(error)
             ) from error
         client.timeout = _CALL_TIMEOUT_S
-        return cls(address, client, num_threads)
+        return cls(address, url, client, num_threads)
 
     async def call(self, method: Callable[Concatenate[APIClient, P], T], *args: P.args, **kwargs: P.kwargs) -> T:
         """Run one of the SDK's methods in a thread.
@@ -108,7 +109,7 @@ class Daemon:
         )
         try:
             async with asyncio.timeout(_CALL_TIMEOUT_S):
-                return await _upgrade(await _dial(self._address), head.encode() + payload)
+                return await _upgrade(await _dial(self._url), head.encode() + payload)
         except (OSError, EOFError) as error:
             raise AttachLostError("Docker dropped a connection", where=self._address) from error
 
@@ -131,21 +132,16 @@ class _EndsAtEof(asyncio.StreamReaderProtocol):
         return False
 
 
-async def _dial(address: str) -> Connection:
-    url = urlsplit(parse_host(address))
+async def _dial(url: SplitResult) -> Connection:
     loop = asyncio.get_running_loop()
     reader = asyncio.StreamReader(limit=_READ_BUFFER_BYTES, loop=loop)
     protocol = _EndsAtEof(reader, loop=loop)
     transport: asyncio.Transport
     if url.scheme == "http+unix":
         transport, _ = await loop.create_unix_connection(lambda: protocol, url.path)
-    elif url.scheme == "http":
+    else:
         host, port = url.hostname or "localhost", url.port or _TCP_PORT
         transport, _ = await loop.create_connection(lambda: protocol, host, port)
-    else:
-        raise EngineUnavailableError(
-            "Docker is reached over a unix socket or plain TCP only", where=address, mend="set DOCKER_HOST accordingly"
-        )
     return Connection(reader, asyncio.StreamWriter(transport, protocol, reader, loop))
 
 

@@ -327,10 +327,84 @@ GEMINI_CLI: Json = {
     ],
 }
 
+SHAREGPT: Json = {
+    "system": "You add.",
+    "tools": '[{"name": "add", "parameters": {"type": "object"}}]',
+    "conversations": [
+        {"from": "human", "value": "Add up."},
+        {"from": "function_call", "value": '{"name": "add", "arguments": {"a": 1, "b": 2}}'},
+        {"from": "observation", "value": "3"},
+        {"from": "function_call", "value": '[{"name": "add", "arguments": "{}"}, {"name": "add"}]'},
+        {"from": "observation", "value": "nothing to add"},
+        {"from": "observation", "value": "still nothing"},
+        {"from": "gpt", "value": "It is 3.", "weight": 1},
+    ],
+}
+
+HERMES: Json = {
+    "id": "h",
+    "conversations": [
+        {"from": "system", "value": "You call."},
+        {"from": "human", "value": "Look it up."},
+        {
+            "from": "gpt",
+            "value": 'Both.\n<tool_call>\n{"name": "find", "arguments": {"q": "a"}}\n</tool_call>\n'
+            '<tool_call>\n{"name": "find", "arguments": {"q": "b"}}\n</tool_call>',
+        },
+        {
+            "from": "tool",
+            "value": '<tool_response>\n{"hits": 1}\n</tool_response>\n<tool_response>\nnone\n</tool_response>',
+        },
+        {"from": "gpt", "value": "One."},
+    ],
+}
+
+ANTHROPIC: Json = {
+    "messages": [
+        {"role": "user", "content": "Read it."},
+        {
+            "role": "assistant",
+            "content": [
+                {"type": "thinking", "thinking": "hm"},
+                {"type": "text", "text": "I shall."},
+                {"type": "tool_use", "id": "t1", "name": "read", "input": {"path": "a"}},
+                {"type": "tool_use", "id": "t2", "name": "read", "input": {"path": "b"}},
+            ],
+        },
+        {
+            "role": "user",
+            "content": [
+                {"type": "tool_result", "tool_use_id": "t2", "content": "no such file", "is_error": True},
+                {"type": "tool_result", "tool_use_id": "t1", "content": [{"type": "text", "text": "A"}]},
+            ],
+        },
+        {"role": "assistant", "content": [{"type": "text", "text": "Done."}]},
+    ],
+}
+
+LAWS: list[Json] = [
+    {
+        "id": 7,
+        "title": "Water Act",
+        "text": "1. Water is free.\n2. Wells are not.",
+        "date": "1883-05-01",
+        "url": "https://laws.example/water",
+        "license": "CC0-1.0",
+        "court": "none",
+    },
+    {
+        "id": "8",
+        "content": "# Fire Act\n\nFire is not.",
+        "metadata": {"licence": "CC-BY-4.0", "source": "fire brigade"},
+    },
+    {"text": "Untitled.", "meta": '{"license": ["MIT", "Apache-2.0"], "year": 1999}'},
+]
+
 ROWS: dict[str, list[Json]] = {
     "atif": [ATIF],
     "adp": [ADP],
-    "messages": [CHAT, SHELL_CHAT],
+    "messages": [CHAT, SHELL_CHAT, ANTHROPIC],
+    "sharegpt": [SHAREGPT, HERMES],
     "responses": [RESPONSE],
     "swe-agent": [SWE_AGENT],
     "openhands-v0": [{"history": OPENHANDS_V0}],
@@ -340,5 +414,6 @@ ROWS: dict[str, list[Json]] = {
     "claude-code": CLAUDE_CODE,
     "codex": CODEX,
     "gemini-cli": [GEMINI_CLI],
+    "corpus": LAWS,
 }
 """Format → the lines of a file."""

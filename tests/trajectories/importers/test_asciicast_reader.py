@@ -1,12 +1,13 @@
 """asciicast files, line by line: what is read, what is named as broken, and what is refused."""
 
+from functools import partial
 from pathlib import Path
 
 import pytest
 
 from trajectories.importers import UnreadableError
-from trajectories.importers.asciicast.fetch import Recording
 from trajectories.importers.asciicast.reader import CastReader
+from trajectories.importers.sources import opened
 
 V2 = '{"version": 2, "width": 80, "height": 24}'
 V3 = '{"version": 3, "term": {"cols": 80, "rows": 24}}'
@@ -19,7 +20,7 @@ class Read:
         path = folder / "file.cast"
         path.write_bytes(b"\n".join(line if isinstance(line, bytes) else line.encode() for line in lines) + b"\n")
         self.problems: list[tuple[int, str]] = []
-        self.reader = CastReader(Recording(str(path)).open, "file.cast", lambda *problem: self.problems.append(problem))
+        self.reader = CastReader(partial(opened, path), "file.cast", lambda *problem: self.problems.append(problem))
         self.events = [tuple(event) for event in self.reader]
         self.counts = self.reader.counts
 

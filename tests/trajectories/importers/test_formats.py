@@ -158,6 +158,85 @@ def test_mini_swe_agents_first_version_fences_its_commands_as_bash(tmp_path: Pat
     assert not only("messages", written(tmp_path, "b.json", messages)).turns
 
 
+def test_blocks_of_tool_use_are_calls_and_their_results_answers(tmp_path: Path) -> None:
+    trajectory = only("messages", written(tmp_path, "a.jsonl", samples.ANTHROPIC))
+    assert actions(trajectory) == [
+        '{"name": "read", "arguments": {"path": "b"}}',
+        '{"name": "read", "arguments": {"path": "a"}}',
+    ]
+    assert answers(trajectory) == ["no such file", "A"]
+    assert trajectory.turns[0].observation.error_kind is ErrorKind.TOOL
+    assert trajectory.turns[1].action.reasoning == "hm\nI shall."
+    assert "content that is no text" not in trajectory.loss.no_place
+    assert trajectory.loss.skipped == {"agent message without a call": 1}
+
+
+@pytest.mark.parametrize("roles", [("tool_call", "tool_response"), ("function_call", "observation")])
+def test_calls_and_answers_may_be_messages_of_their_own(roles: tuple[str, str], tmp_path: Path) -> None:
+    call, response = roles
+    messages = [
+        {"role": "user", "content": "Add up."},
+        {"role": call, "content": '{"name": "add", "arguments": {"a": 1}}'},
+        {"role": response, "content": "1"},
+        {"role": call, "content": "add 1"},
+        {"role": response, "content": "not JSON"},
+    ]
+    trajectory = only("messages", written(tmp_path, "a.jsonl", {"messages": messages}))
+    assert actions(trajectory) == ['{"name": "add", "arguments": {"a": 1}}', "add 1"]
+    assert answers(trajectory) == ["1", "not JSON"]
+    assert trajectory.loss.inferred["call that is no JSON kept as a string"] == 1
+
+
+def test_answers_in_tags_within_a_users_message_are_answers(tmp_path: Path) -> None:
+    call = '<tool_call>{"name": "find", "arguments": {}}</tool_call>'
+    texts = ("Do it.", call, "<tool_response>\nfound\n</tool_response>", "Found.")
+    messages = [{"role": role, "content": text} for role, text in zip(("user", "assistant") * 2, texts, strict=True)]
+    trajectory = only("messages", written(tmp_path, "a.jsonl", {"messages": messages}))
+    assert (actions(trajectory), answers(trajectory)) == (['{"name": "find", "arguments": {}}'], ["found"])
+    assert trajectory.instruction == "Do it."
+
+
+def test_a_sharegpt_conversation_has_calls_and_observations(tmp_path: Path) -> None:
+    trajectory = only("sharegpt", written(tmp_path, "a.json", [samples.SHAREGPT]))
+    assert actions(trajectory) == [
+        '{"name": "add", "arguments": {"a": 1, "b": 2}}',
+        '{"name": "add", "arguments": {}}',
+        '{"name": "add", "arguments": {}}',
+    ]
+    assert answers(trajectory) == ["3", "nothing to add", "still nothing"]
+    assert (trajectory.instruction, trajectory.prompt.task_description) == ("Add up.", "You add.")
+    assert [tool["name"] for tool in trajectory.tools] == ["add"]
+    assert trajectory.loss.no_place == {"message.weight": 1}
+
+
+def test_hermes_calls_and_answers_are_told_by_their_tags(tmp_path: Path) -> None:
+    trajectory = only("sharegpt", written(tmp_path, "a.jsonl", samples.HERMES))
+    assert actions(trajectory) == [
+        '{"name": "find", "arguments": {"q": "a"}}',
+        '{"name": "find", "arguments": {"q": "b"}}',
+    ]
+    assert answers(trajectory) == ['{"hits": 1}', "none"]
+    assert trajectory.turns[0].action.reasoning == "Both."
+    assert trajectory.source_id == "h"
+
+
+def test_a_row_of_the_sibling_format_says_which_it_is(tmp_path: Path) -> None:
+    for source_format, row, mend in (
+        ("messages", samples.SHAREGPT, "import it as sharegpt"),
+        ("sharegpt", samples.CHAT, "import it as messages"),
+    ):
+        (problem,) = results(source_format, written(tmp_path, "a.jsonl", row))
+        assert isinstance(problem, Problem)
+        assert mend in problem.reason
+
+
+def test_a_speaker_who_is_unknown_is_a_problem(tmp_path: Path) -> None:
+    row = {"conversations": [{"from": "narrator", "value": "Once."}]}
+    (problem,) = results("sharegpt", written(tmp_path, "a.jsonl", row))
+    assert isinstance(problem, Problem)
+    assert "'narrator'" in problem.reason
+
+
 def test_response_items_may_be_answered_in_another_order(tmp_path: Path) -> None:
     trajectory = only("responses", written(tmp_path, "a.jsonl", samples.RESPONSE))
     assert actions(trajectory) == [

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import bz2
 import gzip
 import io
 import json
+import lzma
+import os
 import tracemalloc
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -19,6 +23,12 @@ from trajectories.importers.json_arrays import array_elements
 from trajectories.importers.sources import Layout, Row, read_rows
 
 _MEBIBYTE = 2**20
+COMPRESSIONS: dict[str, Callable[[bytes], bytes]] = {
+    ".gz": gzip.compress,
+    ".bz2": bz2.compress,
+    ".xz": lzma.compress,
+    ".zst": zstandard.compress,
+}
 
 
 def _rows(path: Path, content: str | bytes) -> list[Row | Problem]:
@@ -77,6 +87,22 @@ def test_equal_rows_of_a_file_have_different_digests(tmp_path: Path) -> None:
 def test_a_compressed_file_is_read_as_what_it_holds(tmp_path: Path) -> None:
     assert _values(tmp_path / "a.jsonl.gz", gzip.compress(b"[1]\n[2]\n")) == [[1], [2]]
     assert _values(tmp_path / "a.jsonl.zst", zstandard.compress(b"[1]\n[2]\n")) == [[1], [2]]
+
+
+@pytest.mark.parametrize(("end", "pack"), COMPRESSIONS.items())
+def test_a_compressed_file_of_several_streams_is_read_to_its_end(
+    end: str, pack: Callable[[bytes], bytes], tmp_path: Path
+) -> None:
+    assert _values(tmp_path / f"a.jsonl{end}", pack(b"[1]\n[2]\n") + pack(b"[3]\n")) == [[1], [2], [3]]
+
+
+@pytest.mark.parametrize(("end", "pack"), COMPRESSIONS.items())
+def test_a_compressed_file_that_was_cut_off_is_not_taken_for_a_shorter_one(
+    end: str, pack: Callable[[bytes], bytes], tmp_path: Path
+) -> None:
+    packed = pack("".join(f'["{os.urandom(300).hex()}"]\n' for _ in range(1000)).encode())
+    with pytest.raises(UnreadableError, match=f"the file cannot be read: .*{end}"):
+        _rows(tmp_path / f"a.jsonl{end}", packed[: len(packed) // 2])
 
 
 @pytest.mark.parametrize(

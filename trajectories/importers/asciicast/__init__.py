@@ -1,6 +1,6 @@
 """asciicast v2 and v3: sessions of a terminal, with the keys that were typed where those were recorded.
 
-A recording goes through five stages, and only turns that pass them all enter: *fetch* (files, compressed files,
+A recording goes through five stages, and only turns that pass them all enter: *fetch* (``importers.fetch``: files,
 archives, URLs), *denoise* (broken lines, unknown events, replies of the terminal, sizes that change nothing),
 *segment* (what was entered), *align* (each action was on the screen as it was entered), *score* (how sure that is).
 What each stage left out stands in the loss report under its name, and in the trajectory's outcome.
@@ -8,20 +8,23 @@ What each stage left out stands in the loss report under its name, and in the tr
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
 from typing import Final
 
 from trajectories.importers.asciicast.entries import EntryKind, Plan
-from trajectories.importers.asciicast.fetch import PATTERNS, Recording, recordings
 from trajectories.importers.asciicast.prompts import THRESHOLD
 from trajectories.importers.asciicast.reader import CastReader
 from trajectories.importers.asciicast.segmenter import Segmentation, segment
 from trajectories.importers.asciicast.turns import PlayedCast, play
-from trajectories.importers.base import Imported, Problem, Result, UnreadableError, files_named
+from trajectories.importers.base import Imported, Problem, Result, files_named
 from trajectories.importers.loss import LossReport
+from trajectories.importers.sources import opened
 from trajectories.model import JsonValue, SystemPrompt
 
+_CHUNK_BYTES: Final = 2**20
 _MOST_PROBLEMS: Final = 100
 
 _TASK_DESCRIPTION: Final = """\
@@ -33,33 +36,22 @@ _ACTION_SPACE: Final = """\
 An action is a JSON array of {"keystrokes": string, "duration": seconds}, performed in order; one observation follows \
 the last. Keystrokes are typed as they are, and a newline presses Enter. Duration is how long the screen is watched."""
 
-sources = files_named(*PATTERNS)
+sources = files_named("*.cast")
 
 
-def read(source: Path | str) -> Iterator[Result]:
-    """The recordings of a file, an archive or a URL; a line of one that cannot be read is a problem of its own.
+def read(source: Path) -> Iterator[Result]:
+    """The recording that a file is; a line of it that cannot be read is a problem of its own.
 
     Raises ``UnreadableError`` where nothing of the source can be read.
     """
-    found = recordings(source)
-    for recording in found:
-        try:
-            yield from _read(recording)
-        except UnreadableError as error:
-            if len(found) == 1:
-                raise
-            yield Problem(error.where or recording.place, None, error.what)
-
-
-def _read(recording: Recording) -> Iterator[Result]:
-    problems = _Problems(recording.place)
-    reader = CastReader(recording.open, recording.place, problems.note)
+    problems = _Problems(str(source))
+    reader = CastReader(partial(opened, source), str(source), problems.note)
     segmentation = segment(reader)
     problems.is_closed = True
     yield from problems.found
     loss = LossReport()
     loss.skip("denoise: unreadable line beyond those named", problems.num_beyond)
-    yield _imported(recording, reader, segmentation, loss)
+    yield _imported(source, reader, segmentation, loss)
 
 
 class _Problems:
@@ -80,7 +72,7 @@ class _Problems:
             self.num_beyond += 1
 
 
-def _imported(recording: Recording, reader: CastReader, segmentation: Segmentation, loss: LossReport) -> Imported:
+def _imported(source: Path, reader: CastReader, segmentation: Segmentation, loss: LossReport) -> Imported:
     header, counts = reader.header, reader.counts
     num_planned = len(segmentation.plan.turns)
     passes = segmentation.score >= THRESHOLD
@@ -90,9 +82,9 @@ def _imported(recording: Recording, reader: CastReader, segmentation: Segmentati
     _report(loss, reader, segmentation, played, num_below_score=0 if passes else num_planned)
     return Imported(
         domain="terminal",
-        digest=recording.digest(),
+        digest=_digest(source),
         source_id="",
-        place=recording.place,
+        place=str(source),
         instruction=header.title,
         turns=played.turns,
         loss=loss,
@@ -106,6 +98,15 @@ def _imported(recording: Recording, reader: CastReader, segmentation: Segmentati
         versions={"asciicast": str(header.version)},
         recording_header={**header.fields, "version": 2, "width": header.columns, "height": header.rows},
     )
+
+
+def _digest(source: Path) -> str:
+    """SHA-256 of what the file holds, unpacked, in hex."""
+    digest = hashlib.sha256()
+    with opened(source) as stream:
+        while chunk := stream.read(_CHUNK_BYTES):
+            digest.update(chunk)
+    return digest.hexdigest()
 
 
 def _report(

@@ -1,0 +1,185 @@
+"""What is read from the turns: digests of all of them, then the observations that replays have otherwise.
+
+Both are made piece by piece (`curation.pieces`), a row group in memory at a time. What a piece gives is a file of its
+own, which appears whole or not at all and depends on nothing but the turns and the settings.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+from numpy.typing import NDArray
+
+from curation.passes import row_groups
+from curation.pieces import Piece
+from curation.replays.shapes import shape
+from trajectories.files import storage_errors, written_whole
+from trajectories.part_files import reading_part
+
+_DIGEST_BYTES = 16
+_DIGEST = pa.binary(_DIGEST_BYTES)
+
+_TURNS = pa.schema(
+    [
+        pa.field("trajectory_id", pa.string()),
+        pa.field("turn", pa.int32()),
+        pa.field("action", _DIGEST),
+        pa.field("observation", _DIGEST),
+        pa.field("num_bytes", pa.int64()),
+    ]
+)
+_HEADERS = pa.schema(
+    [
+        pa.field("trajectory_id", pa.string()),
+        pa.field("task_sha256", pa.string()),
+        pa.field("initial_shape", _DIGEST),
+        pa.field("started_at", pa.timestamp("us", tz="UTC")),
+    ]
+)
+
+
+@dataclass(frozen=True, slots=True)
+class PieceFiles:
+    """Where the files of a piece lie in the work folder."""
+
+    turns: Path
+    """A row a turn, in order: `_TURNS`, of which ``num_bytes`` is the size of the observation."""
+    headers: Path
+    """Of a part's first piece: a row a trajectory, `_HEADERS`."""
+    texts: Path
+    """The wanted observations as they are stored, one after the other."""
+    ends: Path
+    """Where each of them ends, as NumPy saves it."""
+
+    @classmethod
+    def of(cls, piece: Piece, work: Path) -> PieceFiles:
+        stem = work / piece.file_name
+        return cls(*(stem.with_name(f"{stem.name}.{kind}") for kind in ("turns", "headers", "texts", "ends")))
+
+
+def digest_pieces(dataset: Path, work: Path, pieces: Sequence[Piece]) -> None:
+    """Write the digests of every piece that has none yet.
+
+    Args:
+        dataset: the folder of the data set.
+        work: where the files of the pieces go.
+
+    Raises:
+        DamagedFileError: a row group cannot be read.
+        StorageError: the disk is full or fails.
+    """
+    for piece in pieces:
+        files = PieceFiles.of(piece, work)
+        if files.turns.exists():
+            continue
+        if piece.first == 0:
+            _write(files.headers, _HEADERS, _headers(dataset / "trajectories", piece))
+        groups = row_groups(dataset / "turns", piece, ("trajectory_id", "turn", "action", "observation"))
+        _write(files.turns, _TURNS, map(_digested, groups))
+
+
+def _write(path: Path, schema: pa.Schema, tables: Iterator[pa.Table]) -> None:
+    with storage_errors(path), written_whole(path) as file, pq.ParquetWriter(file, schema) as writer:
+        for table in tables:
+            writer.write_table(table)
+
+
+def _headers(trajectories: Path, piece: Piece) -> Iterator[pa.Table]:
+    with reading_part(trajectories / piece.part):
+        num_groups = pq.read_metadata(trajectories / piece.part).num_row_groups
+    columns = ("trajectory_id", "task_sha256", "initial_state", "started_at")
+    for rows in row_groups(trajectories, Piece(piece.part, 0, num_groups, 0), columns):
+        shapes = [_digest(shape(decoded(text)).encode()) for text in _stored(rows["initial_state"])]
+        named = {name: rows[name] for name in ("trajectory_id", "task_sha256", "started_at")}
+        yield pa.table({**named, "initial_shape": pa.array(shapes, _DIGEST)}).select(_HEADERS.names).cast(_HEADERS)
+
+
+def _digested(rows: pa.Table) -> pa.Table:
+    actions, observations = _stored(rows["action"]), _stored(rows["observation"])
+    columns = {
+        "trajectory_id": rows["trajectory_id"],
+        "turn": rows["turn"],
+        "action": pa.array(map(_digest, actions), _DIGEST),
+        "observation": pa.array(map(_digest, observations), _DIGEST),
+        "num_bytes": pa.array(map(len, observations), pa.int64()),
+    }
+    return pa.table(columns, schema=_TURNS)
+
+
+def _stored(column: pa.ChunkedArray) -> list[bytes]:
+    """The bytes of a column's texts; what is missing is empty."""
+    return [value or b"" for value in column.cast(pa.binary()).to_pylist()]
+
+
+def _digest(text: bytes) -> bytes:
+    return hashlib.blake2b(text, digest_size=_DIGEST_BYTES).digest()
+
+
+def chained(state: bytes, turn: int, action: bytes) -> bytes:
+    """The digest of all actions up to one, from that of those before it."""
+    return _digest(b"%b%d:%b" % (state, turn, action))
+
+
+def decoded(text: bytes) -> str:
+    """A stored text; what is not UTF-8 in it has U+FFFD, as where it is packed, so that spans mean the same there."""
+    return text.decode(errors="replace")
+
+
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """The turns of a piece whose observations are wanted, by their place in it, ascending."""
+
+    piece: Piece
+    rows: NDArray[np.int64]
+
+
+def fetch_pieces(turns: Path, work: Path, tasks: Sequence[Wanted]) -> None:
+    """Write the wanted observations of every piece that has none yet.
+
+    Raises:
+        DamagedFileError: a row group cannot be read.
+        StorageError: the disk is full or fails.
+    """
+    for wanted in tasks:
+        files = PieceFiles.of(wanted.piece, work)
+        if files.texts.exists():
+            continue
+        # The file named last takes its place first: a piece whose texts stand is done.
+        with (
+            storage_errors(files.texts),
+            written_whole(files.texts) as texts_file,
+            written_whole(files.ends) as ends_file,
+        ):
+            sizes = [texts_file.write(text) for text in _observations(turns, wanted)]
+            np.save(ends_file, np.cumsum(sizes, dtype=np.int64))
+
+
+def _observations(turns: Path, wanted: Wanted) -> Iterator[bytes]:
+    start = 0
+    for rows in row_groups(turns, wanted.piece, ("observation",)):
+        first, end = np.searchsorted(wanted.rows, [start, start + rows.num_rows])
+        places = pa.array(wanted.rows[first:end] - start)
+        yield from _stored(rows["observation"].take(places))
+        start += rows.num_rows
+
+
+def fetched(files: PieceFiles, place: int) -> str:
+    """The observation number ``place`` (from 0) of those that were fetched from a piece."""
+    ends = _ends(files.ends)
+    start = int(ends[place - 1]) if place else 0
+    with files.texts.open("rb") as file:
+        file.seek(start)
+        return decoded(file.read(int(ends[place]) - start))
+
+
+@lru_cache(maxsize=1000)
+def _ends(path: Path) -> NDArray[np.int64]:
+    ends: NDArray[np.int64] = np.load(path)
+    return ends

@@ -1,0 +1,68 @@
+"""The curation that says what is in the loss: whether it is whole, of these turns, and of the searches that stand."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from curation.profile import Draw
+from curation.replays import open_volatile
+from curation.sidecar import Manifest, open_sidecar
+from sharding.manifest import CurationFacts
+from sharding.sources import SourcePart, Sources
+from trajectories import DamagedFileError, InputError
+from trajectories.dataset import Dataset
+
+_VOLATILE = "volatile"
+"""The name of the search among those that a sidecar knew of."""
+
+
+def curated_sources(dataset: Dataset, parts: Sequence[SourcePart], curation: str) -> tuple[Sources, CurationFacts]:
+    """Where the parts of the data set and of the sidecar lie, and how the latter is to be read.
+
+    Raises:
+        InputError: there is no whole sidecar of this name, or it lacks some of the parts, or it knew of other volatile
+            spans than those that stand.
+        DamagedFileError: a part of the sidecar is not what was written.
+    """
+    sidecar = open_sidecar(dataset, curation)
+    manifest = sidecar.manifest()
+    covered = set(manifest.parts) if manifest else set()
+    missing = {part.path for part in parts} - covered
+    if manifest is None or missing:
+        raise InputError(
+            f"curation '{curation}' does not cover {len(missing)} of {len(parts)} turns parts",
+            where=str(sidecar.folder),
+            mend="run: worldtape curate DATASET",
+        )
+    damaged = sidecar.damaged_parts()
+    if damaged:
+        raise DamagedFileError(
+            "a part of the curation is not what was written",
+            where=str(sidecar.folder / damaged[0]),
+            mend="run: worldtape curate DATASET",
+        )
+    sources = Sources(
+        dataset=dataset.folder,
+        sidecar=sidecar.folder,
+        seed=manifest.profile.seed,
+        by_token=manifest.profile.draw is Draw.TOKEN,
+        volatile=_volatile_table(dataset, curation, manifest),
+    )
+    facts = CurationFacts(name=curation, fingerprint=manifest.fingerprint, searches=dict(manifest.searches))
+    return sources, facts
+
+
+def _volatile_table(dataset: Dataset, curation: str, manifest: Manifest) -> Path | None:
+    """The table of volatile spans, if the curation has searched for them."""
+    if _VOLATILE not in manifest.searches:
+        return None
+    volatile = open_volatile(dataset, curation)
+    found = volatile.summary()
+    if found is None or found.fingerprint != manifest.searches[_VOLATILE]:
+        raise InputError(
+            f"the volatile spans are not those that curation '{curation}' knew of",
+            where=str(volatile.folder),
+            mend="curate again: worldtape curate DATASET",
+        )
+    return volatile.path

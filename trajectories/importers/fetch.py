@@ -1,0 +1,193 @@
+"""The stage before every importer: from what the user names to files and folders of this machine.
+
+A PATH is a file or folder here, an archive, or a URL of any of these. What is fetched lies in a temporary folder while
+it is read, and nobody sees its name: rows and messages name the URL, and ``ARCHIVE!MEMBER``.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Generator, Iterable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Final
+
+from fsspec.implementations.local import LocalFileSystem
+
+from trajectories.errors import InputError
+from trajectories.files import storage_errors
+from trajectories.importers.archives import archive_stem, unpack
+from trajectories.importers.base import Imported, Importer, Problem, Result, UnreadableError
+from trajectories.importers.incoming import LIMITS, Limits, Meter, temporary_folder
+from trajectories.importers.loss import LossReport
+from trajectories.importers.remote import copied, is_url, shown_url
+
+_LOCAL: Final = ("file://", "local://")
+_FETCHED: Final = "fetched"
+"""Names of folders are part of some formats' trajectory ids; that of the temporary folder must not be near."""
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """What an importer reads as one."""
+
+    path: Path
+    is_named: bool
+    """By the user; else it was found in a folder."""
+    names: tuple[tuple[str, str], ...] = ()
+    """Pairs of what a path begins with, where it was fetched, and what to write in its place."""
+
+    @property
+    def name(self) -> str:
+        return self.public(str(self.path))
+
+    def results(self, importer: Importer) -> Iterator[Result]:
+        """Where nothing of it can be read, that is one problem, or an error where the user has named it."""
+        try:
+            for result in importer.read(self.path):
+                yield self._public_result(result)
+        except UnreadableError as error:
+            what, mend = self.public(error.what), error.mend and self.public(error.mend)
+            where = self.public(error.where or str(self.path))
+            if self.is_named:
+                raise UnreadableError(what, where=where, mend=mend) from error
+            yield Problem(where, None, f"{what}{f'; {mend}' if mend else ''}")
+
+    def public(self, text: str) -> str:
+        """A text in which nothing tells where the source was put."""
+        return _public(text, self.names)
+
+    def _public_result(self, result: Result) -> Result:
+        if not self.names:
+            return result
+        if isinstance(result, Problem):
+            return replace(result, file=self.public(result.file), reason=self.public(result.reason))
+        if isinstance(result, Imported):
+            return replace(result, place=self.public(result.place), source=self.public(result.source))
+        return result
+
+
+def check_paths(paths: Iterable[Path | str], importer: Importer) -> None:
+    """Raises ``InputError`` for a local path with nothing at it. What is elsewhere is met when its turn comes."""
+    for path in map(str, paths):
+        local = None if _is_collection(path, importer) else _local_path(path)
+        if local is not None and not local.exists():
+            raise InputError("there is no such file or folder", where=str(local), mend="check the path")
+
+
+@dataclass(frozen=True, slots=True)
+class Fetching:
+    """How sources are fetched: for which importer, on whose disk, and what is counted of it."""
+
+    importer: Importer
+    dataset: Path
+    loss: LossReport
+    limits: Limits = LIMITS
+
+    def sources(self, path: Path | str) -> Generator[Source | Problem, None, None]:
+        """The sources of a PATH, in order. A source can be read until the next one is asked for.
+
+        Close it, if it is not read to its end: what was fetched is removed then.
+
+        Raises:
+            InputError: there is nothing of the format at the path, or it cannot be fetched.
+            StorageError: the disk is full or fails.
+        """
+        text = str(path)
+        local = _local_path(text)
+        if _is_collection(text, self.importer):
+            yield Source(Path(text), is_named=True)
+        elif local is None:
+            with temporary_folder(self.dataset) as folder:
+                fetched = copied(text, folder / _FETCHED, Meter(folder, shown_url(text), self.limits))
+                yield from self._sources(_Place(fetched, ((str(fetched), shown_url(text).rstrip("/")),)))
+        else:
+            yield from self._sources(_Place(local))
+
+    def _sources(self, place: _Place) -> Iterator[Source | Problem]:
+        if place.path.is_dir():
+            yield from self._sources_in_folder(place)
+        elif archive_stem(place.path.name) is None:
+            yield Source(place.path, is_named=True, names=place.names)
+        else:
+            with self._unpacked(place.path, place) as inside:
+                yield from self._sources_in_archive(inside, place.public(place.path))
+
+    def _sources_in_folder(self, place: _Place) -> Iterator[Source | Problem]:
+        """Those that lie there, and those of the archives that do."""
+        found = False
+        for path in self.importer.sources(place.path):
+            found = True
+            yield Source(path, is_named=path == place.path, names=place.names)
+        for archive in _archives(place.path):
+            found = True
+            try:
+                with self._unpacked(archive, place) as inside:
+                    yield from self._sources_in_archive(inside, None)
+            except UnreadableError as error:
+                yield Problem(error.where or place.public(archive), None, error.what)
+        if not found:
+            raise InputError("the folder holds nothing of the format", where=place.public(place.path))
+
+    def _sources_in_archive(self, place: _Place, named: str | None) -> Iterator[Source]:
+        found = False
+        for path in self.importer.sources(place.path):
+            found = True
+            yield Source(path, is_named=False, names=place.names)
+        self.loss.skip("fetch: archive in an archive", sum(1 for _ in _archives(place.path)))
+        if not found:
+            if named is not None:
+                raise InputError("the archive holds nothing of the format", where=named)
+            self.loss.skip("fetch: archive that holds nothing of the format")
+
+    @contextmanager
+    def _unpacked(self, archive: Path, place: _Place) -> Iterator[_Place]:
+        """The files of an archive that lies at a place."""
+        name = place.public(archive)
+        with temporary_folder(self.dataset) as folder:
+            inside = folder / _FETCHED / (archive_stem(archive.name) or "archive")
+            with storage_errors(inside):
+                inside.mkdir(parents=True)
+            meter = Meter(folder, name, self.limits, archive.stat().st_size)
+            unpack(archive, inside, name, meter, self.loss)
+            if place.names:  # it was fetched, and is not needed any more
+                archive.unlink()
+            yield _Place(inside, ((f"{inside}/", f"{name}!"), (str(inside), name)))
+
+
+@dataclass(frozen=True, slots=True)
+class _Place:
+    """A file or folder of this machine, and what to call what was fetched."""
+
+    path: Path
+    names: tuple[tuple[str, str], ...] = ()
+
+    def public(self, path: Path) -> str:
+        return _public(str(path), self.names)
+
+
+def _public(text: str, names: tuple[tuple[str, str], ...]) -> str:
+    for here, name in names:
+        text = text.replace(here, name)
+    return text
+
+
+def _is_collection(text: str, importer: Importer) -> bool:
+    """Whether it is a name that the importer itself knows how to read, and neither a path nor a URL."""
+    scheme = getattr(importer, "SCHEME", None)
+    return isinstance(scheme, str) and text.startswith(scheme)
+
+
+def _local_path(text: str) -> Path | None:
+    """None where it is a URL of elsewhere."""
+    if text.startswith(_LOCAL):
+        return Path(LocalFileSystem._strip_protocol(text))
+    return None if is_url(text) else Path(text)
+
+
+def _archives(folder: Path) -> Iterator[Path]:
+    """The archives in a folder, in order; not those in hidden folders."""
+    for parent, folders, files in os.walk(folder):
+        folders[:] = sorted(name for name in folders if not name.startswith("."))
+        yield from (Path(parent, name) for name in sorted(files) if archive_stem(name) is not None)
