@@ -25,7 +25,7 @@ from curation.manifest_files import read_manifest, refuse_newer, write_manifest
 from curation.profile import CurationProfile
 from trajectories.dataset import Dataset, check_name
 from trajectories.errors import InputError
-from trajectories.part_files import scan_parts
+from trajectories.part_files import read_part, scan_parts
 
 SCHEMA_VERSION = 1
 
@@ -217,7 +217,7 @@ def open_sidecar(dataset: Dataset, name: str = "default") -> Sidecar:
 
 
 def _part_facts(path: Path) -> PartFacts:
-    kept = pq.read_table(path, columns=["kept"])["kept"]
+    kept = read_part(path, columns=["kept"])["kept"]
     digest = _sha256(path)
     assert digest is not None
     return PartFacts(num_turns=len(kept), num_kept=pc.sum(kept, min_count=0).as_py(), sha256=digest)

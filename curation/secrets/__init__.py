@@ -1,16 +1,34 @@
-"""Secrets and personal data: found in text, and replaced by typed placeholders where it is packed or published.
+"""Secrets and personal data: found in text, told in a table, and replaced by typed placeholders where text is packed.
 
 The way to speed is to look closely at few places: one compiled pass tells where any rule could apply
-(`curation.secrets.triggers`), there a rule's pattern is tried, and last a check: entropy, check digits, decoding.
+(`curation.secrets.triggers`) and settles what numbers, addresses and names set off everywhere
+(`curation.secrets.judges`); where that is not enough a rule's pattern is tried, and last a check: entropy, check
+digits, decoding.
 
 Not found, by design, because they look like too much else: passwords of letters only, or shorter than 6 characters in
-an assignment; UUIDs used as tokens (but for vendors' fixed forms); password hashes; national phone numbers without a
-``+`` (but for North American ones); e-mail at rare top-level domains; a secret wrapped at the edge of a screen
-whose rows hold double-width characters.
+an assignment; UUIDs used as tokens (but for vendors' fixed forms, and beside a name that says of what, as
+``SNYK_TOKEN``); passwords in a table beside a cell that says so; national phone numbers without a ``+`` (but for North
+American ones); IBANs in small letters; e-mail at rare top-level domains, and at ``example.com`` and its like; a secret
+wrapped at the edge of a screen whose rows hold double-width characters.
 """
 
 from curation.secrets.detector import SCREEN_COLUMNS, find
 from curation.secrets.finding import PERSONAL, Finding
+from curation.secrets.job import find_secrets
 from curation.secrets.redaction import Placeholders, redact, redact_trajectory
+from curation.secrets.table import KindFacts, SecretFindings, SecretsSummary, open_secrets
 
-__all__ = ["PERSONAL", "SCREEN_COLUMNS", "Finding", "Placeholders", "find", "redact", "redact_trajectory"]
+__all__ = [
+    "PERSONAL",
+    "SCREEN_COLUMNS",
+    "Finding",
+    "KindFacts",
+    "Placeholders",
+    "SecretFindings",
+    "SecretsSummary",
+    "find",
+    "find_secrets",
+    "open_secrets",
+    "redact",
+    "redact_trajectory",
+]

@@ -4,7 +4,13 @@ from __future__ import annotations
 
 import ipaddress
 import re
+import socket
 from collections.abc import Sequence
+
+
+def _words(words: Sequence[str], abbreviations: Sequence[str]) -> re.Pattern[bytes]:
+    return re.compile(f"(?i:{'|'.join(words)}|\\b(?:{'|'.join(abbreviations)})\\b)".encode())
+
 
 _COUNTRIES = (
     "ac ad ae af ag ai al am ao aq ar as at au aw ax az ba bb bd be bf bg bh bi bj bm bn bo br bs bt bw by bz ca "
@@ -25,17 +31,22 @@ _GENERIC = (
     "cafe hotel tours city london berlin paris amsterdam wien koeln hamburg tokyo nyc global international "
     "partners ventures expert guru ninja rocks wtf link one swiss scot bayern google amazon"
 )
-_PUBLIC = frozenset(f"{_COUNTRIES} {_GENERIC}".encode().split())
+PUBLIC_DOMAINS = frozenset(f"{_COUNTRIES} {_GENERIC}".encode().split())
+"""Top-level domains in which people have addresses: all of countries, and the more frequent of the others."""
+
 _SCALED_IMAGE = re.compile(rb"\d+x?\.")
 """As in ``icon@2x.me``: the size of an image, not a host."""
+_EXAMPLE = b"example"
+"""The second-level domain of documentation (RFC 2606)."""
 
 
 def is_public_domain(domain: bytes) -> bool:
-    """Whether it ends in a top-level domain: all of countries, and those of the others that hold people's addresses."""
-    return domain.rpartition(b".")[2].lower() in _PUBLIC and _SCALED_IMAGE.match(domain) is None
+    """Whether people may have an address there: it ends in one of `PUBLIC_DOMAINS`, and is no example."""
+    above, _, top = domain.lower().rpartition(b".")
+    return top in PUBLIC_DOMAINS and above.rpartition(b".")[2] != _EXAMPLE and _SCALED_IMAGE.match(domain) is None
 
 
-_NOT_PUBLIC = [
+NOT_PUBLIC = [
     ipaddress.IPv4Network(network)
     for network in (
         *("0.0.0.0/8", "10.0.0.0/8", "100.64.0.0/10", "127.0.0.0/8", "169.254.0.0/16", "172.16.0.0/12"),
@@ -44,7 +55,12 @@ _NOT_PUBLIC = [
     )
 ]
 """Private, shared, local, reserved and multicast networks, and those for documentation (IANA's registry, RFC 6890)."""
-_MASKED = [(int(network.network_address), int(network.netmask)) for network in _NOT_PUBLIC]
+_MASKED = [(int(network.network_address), int(network.netmask)) for network in NOT_PUBLIC]
+_NOT_PUBLIC_6 = [
+    (int(network.network_address), int(network.netmask))
+    for network in map(ipaddress.IPv6Network, ("2001::/23", "2001:db8::/32", "2002::/16", "3fff::/20"))
+]
+"""Those of ``2000::/3`` that belong to no one: of protocols, of documentation, and 6to4."""
 
 
 def is_public_ipv4(numbers: Sequence[int]) -> bool:
@@ -56,7 +72,39 @@ def is_public_ipv4(numbers: Sequence[int]) -> bool:
 
 
 def is_public_ipv6(written: str) -> bool:
+    """Whether an address that begins with 2 or 3 is one of a public network."""
     try:
-        return ipaddress.IPv6Address(written).is_global
-    except ValueError:
+        value = int.from_bytes(socket.inet_pton(socket.AF_INET6, written), "big")
+    except OSError:
         return False
+    return all(value & mask != network for network, mask in _NOT_PUBLIC_6)
+
+
+VERSION_WORDS = (
+    *("version", "release", "section", "chapter", "rfc", "§", "upgrad", "update", "patch", "since"),
+    *("package", "unpacking", "setting up", "driver", "firmware", "build "),
+)
+VERSION_ABBREVIATIONS = ("deb", "pip", "deps", "v8")
+ADDRESS_WORDS = ("addr", "host", "server", "@", "//")
+ADDRESS_ABBREVIATIONS = ("ip", "dns", "ping", "from", "ssh", "curl", "inet", "via", "client", "peer", "remote", "dig")
+"""Before four numbers in a line, these tell what they are; the abbreviations as whole words only."""
+
+_VERSION_WORD = _words(VERSION_WORDS, VERSION_ABBREVIATIONS)
+_ADDRESS_WORD = _words(ADDRESS_WORDS, ADDRESS_ABBREVIATIONS)
+_VERSION_MARK = re.compile(
+    rb"""(?i:(?<![a-z0-9])v
+    | [\w)][-_] | [\w.]/ | \.                # of a package, a user agent, a library
+    | [=<>~!^]=\s? | /[\w.-]{1,30}:          # of a requirement, an image
+    )\Z""",
+    re.VERBOSE,
+)
+SMALL = 20
+"""Four numbers up to this are hardly ever an address, and often a version."""
+RESOLVERS = frozenset({b"1.1.1.1", b"1.0.0.1", b"8.8.8.8", b"8.8.4.4", b"9.9.9.9"})
+
+
+def stands_as_address(written: bytes, numbers: Sequence[int], before: bytes) -> bool:
+    """Whether four numbers are an address rather than a version, by what stands before them in the line."""
+    if _VERSION_MARK.search(before) or _VERSION_WORD.search(before):
+        return False
+    return max(numbers) > SMALL or written in RESOLVERS or _ADDRESS_WORD.search(before) is not None

@@ -1,75 +1,37 @@
-"""Secrets that only what is said beside them gives away: assignments, fields, options and arguments of commands."""
+"""Secrets that only the name beside them gives away: assignments, fields and parameters in many syntaxes."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 
 from curation.secrets.boundaries import back_over
-from curation.secrets.names import NAME_CHARACTERS, is_password_name, is_secret_name
-from curation.secrets.notation import ASSIGNED, OPENED
-from curation.secrets.plausible import is_made_up, is_password, is_random, stands_for_a_secret
-from curation.secrets.rule import Rank, Rule
-from curation.secrets.triggers import ALNUM, Trigger, any_case, exact, one_of
+from curation.secrets.checks import Check, genuine, named_password, named_token, token
+from curation.secrets.names import KEYS_OF, NAME_CHARACTERS
+from curation.secrets.notation import ASSIGNED, BARE, BEFORE_OPERATOR, NAME, OPENED, QUOTE, UNQUOTED
+from curation.secrets.rule import Judge, Rank, Rule
+from curation.secrets.triggers import Trigger, any_case, exact, one_of
 
-_Check = Callable[[re.Match[bytes]], bool]
-
-_LOOK_BACK = 80
-_NAME = rb"(?P<name>[A-Za-z0-9_.\-]{2,96}+)"
-_QUOTED_VALUE = rb"\\{0,3}(?P<quote>[\"'`])(?P<secret>[^\s\"'`\\]{6,4096})\\{0,3}(?P=quote)"
-_BARE_VALUE = rb"(?P<secret>[^\s\"'`\\,;&<>|(){}\[\]]{6,4096}+)(?![(\[])"
-_ASSIGNMENT = re.compile(rb"[A-Za-z0-9_.\-]{2,96}+" + ASSIGNED + OPENED + rb"[^\s\"'`\\]{6}")
-_PASSWORD_ARGUMENT = OPENED + rb"(?P<secret>[^\s\"'`\\]{6,128})"
-_TOKEN_ARGUMENT = OPENED + rb"(?P<secret>[\w.~+/=-]{16,4096})"
-
-_PASSWORD_NAMES = ("password", "passwd", "passphrase", "pwd", "passwort")
-_PASS = any_case("pass") + one_of("=:\"' ")
-_TOKEN_NAMES = (
-    *("secret", "token", "credential", "apikey", "api_key", "api-key", "accesskey", "access_key", "access-key"),
-    *("private_key", "privatekey", "auth_key", "authkey", "auth-key", "encryption_key", "signing_key", "master_key"),
-    *("account_key", "license_key", "app_key", "application_key"),
+_QUOTED_VALUE = rb"\\{0,3}(?P<quote>[\"'`])(?P<secret>" + UNQUOTED + rb"{6,4096})\\{0,3}(?P=quote)"
+_BARE_VALUE = rb"(?P<secret>" + BARE + rb"{6,4096}+)(?![(\[])"
+_VALUE = (
+    rb"(?P<opened>" + QUOTE + rb")?(?P<secret>(?:(?(opened)" + UNQUOTED + rb"|" + BARE + rb")){6,4096})"
+    rb"(?(opened)(?=" + QUOTE + rb"))"
 )
 
-
-_back_over_name = back_over(NAME_CHARACTERS, 48)
-
-
-def _begin_of_name(data: bytes, position: int) -> int | None:
-    """Where the name begins, if something is assigned to it: mostly it is only mentioned."""
-    return _back_over_name(data, position) if _ASSIGNMENT.match(data, position) else None
-
-
-def _begin_of_echo(data: bytes, position: int) -> int | None:
-    begin = data.rfind(b"echo ", max(0, position - 2 * _LOOK_BACK), position)
-    return begin if begin >= 0 else None
+_PASSWORD_NAMES = (
+    *map(any_case, ("password", "passwd", "passphrase", "pwd", "passwort", "psk")),
+    any_case("pass") + one_of("=:\"' "),
+)
+_TOKEN_NAMES = (
+    *map(any_case, ("secret", "token", "credential", "credentials")),
+    *(any_case(of) + joint + any_case("key") for of in sorted(KEYS_OF) for joint in (one_of("_-"), ())),
+    any_case("_pat") + one_of("=:\"' "),
+)
+_begin_of_name = back_over(NAME_CHARACTERS, 48)
 
 
-def _is_genuine(match: re.Match[bytes]) -> bool:
-    return not is_made_up(match["secret"]) and not stands_for_a_secret(match["secret"])
-
-
-def _is_password(match: re.Match[bytes]) -> bool:
-    return is_password(match["secret"])
-
-
-def _is_token(match: re.Match[bytes]) -> bool:
-    return is_random(match["secret"])
-
-
-def _is_named_password(match: re.Match[bytes]) -> bool:
-    return is_password_name(match["name"]) and is_password(match["secret"])
-
-
-def _is_named_token(match: re.Match[bytes]) -> bool:
-    return is_secret_name(match["name"]) and is_random(match["secret"])
-
-
-def _is_mysql_password(match: re.Match[bytes]) -> bool:
-    before = match.string[max(0, match.start() - _LOOK_BACK) : match.start()]
-    return re.search(rb"\b(?:mysql|mariadb)\w*[^\n|;]*\Z", before) is not None and is_password(match["secret"])
-
-
-def _assigned(kind: str, triggers: Sequence[Trigger], accepts: _Check) -> tuple[Rule, ...]:
+def _assigned(kind: str, triggers: Sequence[Trigger], accepts: Check) -> tuple[Rule, ...]:
     """Rules for ``name = "value"`` and ``name=value`` where a trigger is a part of the name."""
     values = {"quoted": _QUOTED_VALUE, "bare": _BARE_VALUE}
     return tuple(
@@ -77,9 +39,10 @@ def _assigned(kind: str, triggers: Sequence[Trigger], accepts: _Check) -> tuple[
             name=f"{kind} = {form} value",
             kind=kind,
             triggers=tuple(triggers),
-            pattern=re.compile(_NAME + ASSIGNED + value),
+            pattern=re.compile(NAME + ASSIGNED + value),
             accepts=accepts,
             begin=_begin_of_name,
+            judge=Judge.ASSIGNMENT,
             rank=Rank.LOOSE,
         )
         for form, value in values.items()
@@ -88,8 +51,7 @@ def _assigned(kind: str, triggers: Sequence[Trigger], accepts: _Check) -> tuple[
 
 def _vendor_value(kind: str, names: Sequence[str], value: str) -> Rule:
     """A rule for a vendor's value that has no form of its own, but stands beside one of these names."""
-    spellings = {name.replace("_", joint) for name in names for joint in ("_", "-", "", " ")}
-    name = "|".join(re.escape(spelling) for spelling in sorted(spellings, key=len, reverse=True))
+    name = "|".join(name.replace("_", "[_ -]?") for name in names)
     prompted = r"(?: \[[^\]\n]{0,20}\])?"
     pattern = (
         f"(?i:{name}){prompted}(?:".encode()
@@ -101,22 +63,27 @@ def _vendor_value(kind: str, names: Sequence[str], value: str) -> Rule:
     return Rule(
         name=names[0],
         kind=kind,
-        triggers=tuple(map(any_case, sorted(spellings))),
+        triggers=tuple(_joined(name.split("_"), joint) for name in names for joint in (one_of("_- "), ())),
         pattern=re.compile(pattern),
-        accepts=_is_genuine,
+        accepts=genuine,
         rank=Rank.NAMED,
     )
 
 
-def _after(kind: str, name: str, triggers: Sequence[Trigger], pattern: bytes, accepts: _Check) -> Rule:
-    """A rule for what follows something fixed: an option, a parameter, a phrase."""
+def _joined(words: Sequence[str], joint: Trigger) -> Trigger:
+    first, *others = map(any_case, words)
+    return first + tuple(step for other in others for step in (*joint, *other))
+
+
+def _fixed(kind: str, name: str, triggers: Sequence[Trigger], pattern: bytes, accepts: Check) -> Rule:
+    """A rule for what follows something fixed."""
     return Rule(
         name=name,
         kind=kind,
         triggers=tuple(triggers),
         pattern=re.compile(pattern),
         accepts=accepts,
-        rank=Rank.NAMED if accepts is _is_genuine else Rank.LOOSE,
+        rank=Rank.NAMED if accepts is genuine else Rank.LOOSE,
     )
 
 
@@ -126,95 +93,98 @@ _VENDOR_VALUES = (
     _vendor_value("datadog-key", ["dd_api_key", "datadog_api_key"], "[a-f0-9]{32}"),
     _vendor_value("datadog-key", ["dd_app_key", "datadog_app_key", "dd_application_key"], "[a-f0-9]{40}"),
     _vendor_value("heroku-key", ["heroku_api_key"], "[a-f0-9]{8}(?:-[a-f0-9]{4}){3}-[a-f0-9]{12}"),
-    _after(
+    _vendor_value("azure-key", ["azure_storage_key", "azure_storage_account_key"], "[A-Za-z0-9+/]{86}=="),
+    _fixed(
         "aws-secret",
         "after the key's id",
         [exact("AKIA"), exact("ASIA")],
         rb"A[KS]IA[A-Z0-9]{16}[\s\"',:;|\\]{1,8}(?P<secret>[A-Za-z0-9+/]{40})(?![A-Za-z0-9+/=])",
-        _is_genuine,
+        genuine,
     ),
-    _after(
+    _fixed(
         "azure-key",
         "AccountKey",
         [any_case("accountkey="), any_case("sharedaccesskey=")],
         rb"\w{10,16}=(?P<secret>[A-Za-z0-9+/]{43,86}={1,2})",
-        _is_genuine,
+        genuine,
     ),
-    _after(
+    _fixed(
         "azure-sas",
         "sig",
         [exact("&sig="), exact("?sig=")],
         rb"[?&]sig=(?P<secret>[A-Za-z0-9%+/_-]{43,60}(?:%3[Dd]|=)?)",
-        _is_genuine,
+        genuine,
     ),
 )
 
-_ARGUMENTS = (
-    _after(
-        "token",
-        "--token value",
-        [exact("-token "), exact("-api-key "), exact("-apikey "), exact("-secret ")],
-        rb"-[a-z-]{5,8} " + _TOKEN_ARGUMENT,
-        _is_token,
-    ),
-    _after(
-        "password",
-        "--password value",
-        [exact("-password "), exact("-passphrase ")],
-        rb"-pass[a-z]{4,6} " + _PASSWORD_ARGUMENT,
-        _is_password,
-    ),
-    _after(
-        "password",
-        "curl -u user:password",
-        [exact(" -u "), exact(" --user ")],
-        rb" (?:-u|--user) " + OPENED + rb"[\w.@-]{1,64}:(?P<secret>[^\s\"'`\\]{6,128})",
-        _is_password,
-    ),
-    _after("password", "sshpass -p", [exact("sshpass -p")], rb"sshpass -p ?" + _PASSWORD_ARGUMENT, _is_password),
-    _after("password", "mysql -p", [exact(" -p") + ALNUM], rb" -p" + _PASSWORD_ARGUMENT, _is_mysql_password),
-    _after(
-        "password",
-        "SQL",
-        [any_case("password '"), any_case("identified by '")],
-        rb"(?i:password|identified by) '(?P<secret>[^\s'\\]{6,128})'",
-        _is_password,
-    ),
-    _after(
-        "password",
-        "htpasswd -b",
-        [exact("htpasswd -")],
-        rb"htpasswd -\w{0,6}b\w{0,6} [^\s-]{1,128} [^\s-]{1,128} " + _PASSWORD_ARGUMENT,
-        _is_password,
-    ),
-    Rule(
-        name="chpasswd",
-        kind="password",
-        triggers=(exact("| chpasswd"), exact("| sudo chpasswd")),
-        pattern=re.compile(rb"echo " + OPENED + rb"[\w.-]{1,64}:(?P<secret>[^\s\"'`\\]{4,128})"),
-        accepts=_is_password,
-        begin=_begin_of_echo,
+_PARAMETERS = ("key", "code", "appid", "auth", "signature", "X-Amz-Signature")
+_KEYWORDS = ("#define", "setx", "set -gx", "set -x", "setenv", "ENV", "ARG", "config set", "secret set")
+
+
+def _name_then_value(kind: str, triggers: Sequence[Trigger], accepts: Check) -> Rule:
+    """A rule for ``"name": "API_KEY", "value": "…"``, ``variable "db_password" { default = "…" }`` and the like."""
+    return Rule(
+        name=f"{kind}, then its value",
+        kind=kind,
+        triggers=tuple(triggers),
+        pattern=re.compile(
+            NAME + rb"(?!" + BEFORE_OPERATOR + rb"{0,16}[:=])[^}]{1,100}?(?i:value|default|text)" + ASSIGNED + _VALUE
+        ),
+        accepts=accepts,
+        begin=_begin_of_name,
+        judge=Judge.THEN_VALUE,
         rank=Rank.LOOSE,
-    ),
-    _after(
-        "password",
-        "netrc",
-        [exact("login ")],
-        rb"login[ \t]\S{1,128}\s{1,8}password[ \t](?P<secret>\S{4,128})",
-        _is_password,
-    ),
-    _after(
-        "password",
-        "pgpass",
-        [exact(":5432:")],
-        rb":5432:[\w*-]{1,64}:[\w*-]{1,64}:(?P<secret>[^\s:\"'\\]{4,128})",
-        _is_password,
-    ),
+    )
+
+
+def _keyword(kind: str, accepts: Check) -> Rule:
+    """A rule for ``#define NAME value`` and the like."""
+    keywords = "|".join(map(re.escape, _KEYWORDS)).encode()
+    return _fixed(
+        kind,
+        f"{kind}, after a keyword",
+        [exact(f"{keyword} ") for keyword in _KEYWORDS],
+        rb"(?:" + keywords + rb")[ \t]{1,8}" + NAME + rb"(?: --body| -b)?[ \t]{1,8}" + _VALUE,
+        accepts,
+    )
+
+
+def _argument(kind: str, triggers: Sequence[Trigger], accepts: Check) -> Rule:
+    """A rule for ``define('NAME', 'value')``, ``env("NAME", "value")`` and the like."""
+    return Rule(
+        name=f"{kind}, as an argument",
+        kind=kind,
+        triggers=tuple(trigger + one_of("\"'") + one_of(", ") for trigger in triggers),
+        pattern=re.compile(
+            NAME + rb"[\"']\s?,\s{0,32}(?P<quote>[\"'])(?P<secret>[^\"'\\\n]{6,256})(?P=quote)",
+        ),
+        accepts=lambda match: accepts(match) and _opens_call(match),
+        begin=_begin_of_name,
+        rank=Rank.LOOSE,
+    )
+
+
+def _opens_call(match: re.Match[bytes]) -> bool:
+    return re.search(rb"\(\s?[\"']\Z", match.string[max(0, match.start() - 3) : match.start()]) is not None
+
+
+_PARAMETER = _fixed(
+    "token",
+    "parameter of a URL",
+    [exact(f"{mark}{name}=") for mark in "?&" for name in _PARAMETERS],
+    rb"[?&](?:" + "|".join(_PARAMETERS).encode() + rb")=(?P<secret>[\w%.~+/=-]{24,4096})",
+    token,
 )
 
 ASSIGNMENT_RULES = (
     *_VENDOR_VALUES,
-    *_ARGUMENTS,
-    *_assigned("password", [*map(any_case, _PASSWORD_NAMES), _PASS], _is_named_password),
-    *_assigned("token", list(map(any_case, _TOKEN_NAMES)), _is_named_token),
+    *_assigned("password", _PASSWORD_NAMES, named_password),
+    *_assigned("token", _TOKEN_NAMES, named_token),
+    _name_then_value("password", _PASSWORD_NAMES, named_password),
+    _name_then_value("token", _TOKEN_NAMES, named_token),
+    _argument("password", _PASSWORD_NAMES, named_password),
+    _argument("token", _TOKEN_NAMES, named_token),
+    _keyword("password", named_password),
+    _keyword("token", named_token),
+    _PARAMETER,
 )

@@ -7,14 +7,13 @@ import binascii
 import json
 import re
 
+from curation.secrets.boundaries import back_over
+from curation.secrets.checks import after, genuine, token, token_or_uuid
+from curation.secrets.names import NAME_CHARACTERS
 from curation.secrets.notation import ASSIGNED, OPENED
 from curation.secrets.plausible import is_made_up, is_placeholder, is_random, is_uuid, stands_for_a_secret
-from curation.secrets.rule import Rank, Rule
+from curation.secrets.rule import Judge, Rank, Rule
 from curation.secrets.triggers import any_case, exact
-
-
-def _secret_is_random(match: re.Match[bytes]) -> bool:
-    return is_random(match["secret"])
 
 
 def _is_key_block(match: re.Match[bytes]) -> bool:
@@ -57,12 +56,14 @@ def _begin_of_authority(data: bytes, position: int) -> int | None:
 
 
 def _is_url_password(match: re.Match[bytes]) -> bool:
-    return not stands_for_a_secret(match["secret"]) and not is_placeholder(match["user"])
+    """Whether it is another than the user's name, as that of a database on trial is not."""
+    secret, user = match["secret"], match["user"]
+    return secret != user and not stands_for_a_secret(secret) and not is_placeholder(user)
 
 
-def _is_bearer(match: re.Match[bytes]) -> bool:
-    secret = match["secret"]
-    return not stands_for_a_secret(secret) and not is_made_up(secret)
+def _is_encoded_private_key(match: re.Match[bytes]) -> bool:
+    """Whether a block that is in base64 once more begins as that of a private key does."""
+    return b"PRIVATE KEY" in _from_base64url(match["secret"][:80])
 
 
 def _is_cookie(match: re.Match[bytes]) -> bool:
@@ -77,6 +78,9 @@ _PEM_HEADER = rb"[A-Z][\w-]{0,30}: [^\n\\]{0,200}+"
 _COOKIE = rb"[\w.-]{1,64}=[^\s'\"\\;]{0,4096}"
 _PEM_LINE = rb"[A-Za-z0-9+/=]{2,}+(?=[\s\\\"'-]|\Z)"
 
+_SSH2 = rb"---- BEGIN SSH2 ENCRYPTED PRIVATE KEY ----"
+_SESSION = rb"(?:[\w.-]{0,24}(?i:session(?:id)?|sessid)|connect\.sid)"
+
 _STRUCTURES = (
     Rule(
         name="private key block",
@@ -88,6 +92,43 @@ _STRUCTURES = (
             rb"(?:" + _LINE_END + rb"{0,8}+-----END (?P=what)-----)?"
         ),
         accepts=_is_key_block,
+        rank=Rank.STRUCTURE,
+    ),
+    Rule(
+        name="private key of SSH2",
+        kind="private-key",
+        triggers=(exact(_SSH2.decode()),),
+        pattern=re.compile(
+            _SSH2
+            + rb"(?P<body>(?:"
+            + _LINE_END
+            + rb"{1,8}+(?:[A-Z][\w-]{0,30}: [^\n\\]{0,200}+|"
+            + _PEM_LINE
+            + rb"))*+)(?:"
+            + _LINE_END
+            + rb"{0,8}+---- END SSH2 ENCRYPTED PRIVATE KEY ----)?"
+        ),
+        accepts=_is_key_block,
+        rank=Rank.STRUCTURE,
+    ),
+    Rule(
+        name="private key of PuTTY",
+        kind="private-key",
+        triggers=(exact("Private-Lines: "),),
+        pattern=re.compile(
+            rb"Private-Lines: \d{1,3}" + _LINE_END + rb"{1,4}+"
+            rb"(?P<secret>(?P<body>[A-Za-z0-9+/=]{16,64}(?:" + _LINE_END + rb"{1,4}+[A-Za-z0-9+/=]{4,64}(?!\S))*+))"
+        ),
+        accepts=_is_key_block,
+        rank=Rank.STRUCTURE,
+    ),
+    Rule(
+        name="private key block in base64",
+        kind="private-key",
+        triggers=(exact("LS0tLS1CRUdJTi"),),
+        pattern=re.compile(rb"(?P<secret>LS0tLS1CRUdJTi[A-Za-z0-9+/]{40,65536}+={0,2})"),
+        accepts=_is_encoded_private_key,
+        alone=True,
         rank=Rank.STRUCTURE,
     ),
     Rule(
@@ -106,7 +147,18 @@ _STRUCTURES = (
         pattern=re.compile(rb"://(?P<user>[^\s/:@\"'`<>\\]{0,128}):(?P<secret>[^\s/@\"'`<>\\]{1,256})@(?=[\w\[.-])"),
         accepts=_is_url_password,
         begin=_begin_of_authority,
+        judge=Judge.USER_INFO,
         rank=Rank.NAMED,
+    ),
+    Rule(
+        name="token@",
+        kind="token",
+        triggers=(exact("@"),),
+        pattern=re.compile(rb"://(?P<secret>[\w.~%-]{20,256})@(?=[\w\[.-])"),
+        accepts=token,
+        begin=_begin_of_authority,
+        judge=Judge.USER_INFO,
+        rank=Rank.LOOSE,
     ),
 )
 
@@ -127,7 +179,34 @@ _HEADERS = (
             rb"(?i:authorization)" + ASSIGNED + OPENED + rb"(?i:bearer|token|apikey|bot|digest) "
             rb"(?P<secret>[\w.~+/-]{16,4096}={0,2})"
         ),
-        accepts=_is_bearer,
+        accepts=genuine,
+        rank=Rank.NAMED,
+    ),
+    Rule(
+        name="Authorization, of another scheme",
+        kind="token",
+        triggers=(any_case("authorization"),),
+        pattern=re.compile(
+            rb"(?i:authorization)" + ASSIGNED + OPENED + rb"(?:[A-Za-z][\w-]{0,20} )?(?:token=|key=)?"
+            rb"(?P<secret>[\w.~+/:%=-]{16,4096})"
+        ),
+        accepts=token_or_uuid,
+        rank=Rank.LOOSE,
+    ),
+    Rule(
+        name="Authorization: Digest",
+        kind="token",
+        triggers=(exact('response="'),),
+        pattern=re.compile(rb'response="(?P<secret>[a-f0-9]{32,128})"'),
+        accepts=after(rb"Digest ", within=800, check=genuine),
+        rank=Rank.NAMED,
+    ),
+    Rule(
+        name="auth",
+        kind="password",
+        triggers=(any_case("auth="), any_case('auth"'), any_case("auth'"), any_case("auth:"), any_case("auth ")),
+        pattern=re.compile(rb"(?i:auth)" + ASSIGNED + OPENED + rb"(?P<secret>[A-Za-z0-9+/]{8,512}={0,2})(?![\w+/=])"),
+        accepts=_is_basic,
         rank=Rank.NAMED,
     ),
     Rule(
@@ -135,7 +214,7 @@ _HEADERS = (
         kind="token",
         triggers=(exact("Bearer "),),
         pattern=re.compile(rb"Bearer (?P<secret>[\w.~+/-]{20,2048}={0,2})"),
-        accepts=_secret_is_random,
+        accepts=token,
         rank=Rank.NAMED,
     ),
     Rule(
@@ -144,6 +223,24 @@ _HEADERS = (
         triggers=(any_case("cookie: "), any_case("cookie '"), any_case('cookie "')),
         pattern=re.compile(rb"(?i:cookie)(?:: |\s['\"])(?P<secret>" + _COOKIE + rb"(?:; ?" + _COOKIE + rb"){0,64})"),
         accepts=_is_cookie,
+        rank=Rank.NAMED,
+    ),
+    Rule(
+        name="session",
+        kind="cookie",
+        triggers=(*map(any_case, ("sessionid", "sessid", "session'", 'session"', "session=")), exact("connect.sid")),
+        pattern=re.compile(_SESSION + ASSIGNED + OPENED + rb"(?P<secret>[\w%.~+/=-]{24,4096})"),
+        accepts=token,
+        begin=back_over(NAME_CHARACTERS, 24),
+        judge=Judge.ASSIGNMENT,
+        rank=Rank.LOOSE,
+    ),
+    Rule(
+        name="cookies.txt",
+        kind="cookie",
+        triggers=(exact("\tTRUE\t"), exact("\tFALSE\t")),
+        pattern=re.compile(rb"\t(?:TRUE|FALSE)\t\d{1,12}\t[\w.-]{1,64}\t(?P<secret>\S{16,4096})"),
+        accepts=token_or_uuid,
         rank=Rank.NAMED,
     ),
 )

@@ -8,10 +8,10 @@ from __future__ import annotations
 
 import functools
 import hashlib
+import itertools
 import json
 import shutil
 from collections.abc import Iterator, Sequence
-from importlib import resources
 from pathlib import Path
 
 import numpy as np
@@ -21,6 +21,8 @@ import pyarrow.parquet as pq
 from curation.passes import Workers, row_groups, turn_part_names
 from curation.pieces import Piece, cut, part_digest
 from curation.secrets.detector import SCREEN_COLUMNS, find
+from curation.secrets.finding import Finding
+from curation.secrets.sources import digest
 from curation.secrets.table import FINDINGS, SecretFindings, SecretsSummary, open_secrets
 from trajectories.dataset import Dataset
 from trajectories.files import remove_abandoned, storage_errors, written_whole
@@ -55,7 +57,7 @@ def find_secrets(dataset: Dataset, *, name: str = "default", workers: Workers | 
     findings = open_secrets(dataset, name)
     turns = dataset.folder / "turns"
     parts = {part: part_digest(turns / part) for part in turn_part_names(dataset)}
-    rules = _rules()
+    rules = digest()[:16]
     fingerprint = hashlib.sha256(json.dumps([rules, parts]).encode()).hexdigest()[:16]
     done = findings.summary()
     if done is not None and done.fingerprint == fingerprint:
@@ -69,15 +71,6 @@ def find_secrets(dataset: Dataset, *, name: str = "default", workers: Workers | 
     num_texts, code_points = (sum(counts) for counts in zip(*searched, strict=True))
     shutil.rmtree(findings.work, ignore_errors=True)
     return findings.write_summary(fingerprint, num_texts=num_texts, code_points=code_points)
-
-
-def _rules() -> str:
-    """16 hexadecimal digits that change with any of the code that finds."""
-    digest = hashlib.sha256()
-    modules = (file for file in resources.files("curation.secrets").iterdir() if file.name.endswith(".py"))
-    for module in sorted(modules, key=lambda file: file.name):
-        digest.update(module.read_bytes())
-    return digest.hexdigest()[:16]
 
 
 def _search(dataset: Dataset, parts: Sequence[str], findings: SecretFindings, rules: str, workers: Workers) -> None:
@@ -128,7 +121,7 @@ class _Found:
     def __init__(self, columns: int | None) -> None:
         self._columns = columns
         self._tables = [FINDINGS.empty_table()]
-        self._rows: list[dict[str, str | int]] = []
+        self._rows: dict[str, list[str | int]] = {name: [] for name in FINDINGS.names}
         self.num_texts = 0
         self.code_points = 0
 
@@ -141,14 +134,19 @@ class _Found:
                 found = find(text, columns=self._columns)
                 if found:
                     place = {name: rows[name][row].as_py() for name in ("trajectory_id", "turn")}
-                    self._rows += ({**place, "field": field, **one._asdict()} for one in found)
+                    self._add(found, field=field, **place)
             self._pack()
 
+    def _add(self, found: Sequence[Finding], **place: str | int) -> None:
+        for name, value in place.items():
+            self._rows[name] += itertools.repeat(value, len(found))
+        for name, values in zip(Finding._fields, zip(*found, strict=True), strict=True):
+            self._rows[name] += values
+
     def _pack(self) -> None:
-        """Rows of Python take ten times the memory of Arrow's."""
-        if self._rows:
-            self._tables.append(pa.Table.from_pylist(self._rows, FINDINGS))
-            self._rows.clear()
+        """Values of Python take many times the memory of Arrow's."""
+        self._tables.append(pa.Table.from_pydict(self._rows, FINDINGS))
+        self._rows = {name: [] for name in FINDINGS.names}
 
     def table(self) -> pa.Table:
         return pa.concat_tables(self._tables)

@@ -33,9 +33,10 @@ _CARD_PREFIXES = (
     (19, r"62"),
 )
 """Digits, and how they begin: American Express, Diners Club, Visa, Mastercard, Discover, JCB, UnionPay."""
+CARD_LENGTHS = tuple(sorted({length for length, _ in _CARD_PREFIXES}))
 _CARDS = re.compile("|".join(rf"(?=.{{{length}}}\Z)(?:{prefix})" for length, prefix in _CARD_PREFIXES))
 
-_COUNTRY_CODE = re.compile(
+COUNTRY_CODE = re.compile(
     r"1|7|2[07]|3[0-469]|4[013-9]|5[1-8]|6[0-6]|8[1246]|9[0-58]"
     r"|2[1-689]\d|3[578]\d|42[013]|50\d|59\d|6[789]\d|80[08]|85[02356]|87[0-9]|88[0-368]|96\d|97\d|99[2-68]"
 )
@@ -63,7 +64,7 @@ def is_iban(account: str) -> bool:
 
 def is_international_phone(digits: str) -> bool:
     """Whether the digits after a ``+`` are a country's code and as many more as a number has."""
-    code = _COUNTRY_CODE.match(digits)
+    code = COUNTRY_CODE.match(digits)
     if code is None or not 9 <= len(digits) <= 15:
         return False
     return is_north_american_phone(digits[1:]) if code[0] == "1" else True

@@ -10,59 +10,74 @@ import re
 from collections import Counter
 
 _PLACEHOLDER = re.compile(
-    rb"""[<\[{%#*]                                     # <token>, [secret:NAME], {{ var }}, %(pw)s, ****
+    rb"""[<\[{%#*?]                                    # <token>, [secret:NAME], {{ var }}, %(pw)s, ****
     |\$[\w{(]                                          # $VAR, ${VAR}, $(command)
-    |.*(?:\.\.\.|\*\*\*|xxxx|----|____|<|>|\$\{|\{\{|\x00)
-    |.*(?:your|my|the|some|any|insert|enter|add|put|replace|change)[_\- ]?
-       (?:api|app|own|me|this|here|key|token|secret|pass|pw|auth|access)
-    |.*(?:placeholder|redacted|masked|hidden|removed|dummy|fake|todo|fixme|not[_-]?set|undefined|example[_.-]|[_-]here\Z)
-    |(?:pass(?:word|wd)?|pwd|secret|token|key|none|null|nil|true|false|n/a)\d{0,3}\Z""",
+    |![A-Za-z:.]+\Z                                    # !vault, a tag of YAML
+    |(?:pass(?:word|wd)?|pwd|secret|token|key|none|null|nil|true|false|n/a)\d{0,8}\Z""",
     re.IGNORECASE | re.VERBOSE | re.DOTALL,
 )
+_FILLER = re.compile(
+    rb"""\.\.\.|\*\*\*|xxxx|----|____|[<>\0]|\$\{|\{\{
+    |(?:your|my|the|some|any|insert|enter|add|put|replace|change)[_\- ]?
+     (?:api|app|own|me|this|here|key|token|secret|pass|pw|auth|access)
+    |placeholder|redacted|masked|hidden|removed|dummy|fake|todo|fixme|not[_-]?set|undefined|example[_.-]|[_-]here\Z""",
+    re.VERBOSE,
+)
+"""Anywhere, in small letters, in what a person is to replace, or has hidden."""
 _CODE = re.compile(
     rb"""(?:[A-Za-z_]+\d{0,3}(?:\.|::|->))+[A-Za-z_]+\d{0,3}\Z   # config.password2
-    |.*(?:environ|getenv|process\.env|\(|\)|\[["'])     # a call or a look-up
+    |\w+(?:\|[\w:,]+)+\Z                              # required|min:8
     |[a-z]+:/*\Z""",
     re.VERBOSE | re.DOTALL,
 )
+_CALL = re.compile(rb"environ|getenv|process\.env|\(|\)|\[[\"']")
+"""A call or a look-up, anywhere in it."""
 _PATH = re.compile(rb"(?:\.{0,2}|~|[A-Za-z]:|file:/)[/\\](?:[\w.@-]+[/\\])*[\w.@-]+\Z|https?://")
 _UUID = re.compile(rb"[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}\Z")
 _DIGEST = re.compile(rb"(?:sha(?:1|224|256|384|512)|md5|h1)[-:~]", re.IGNORECASE)
 _HEX = re.compile(rb"[0-9a-fA-F]+\Z")
 _WORDS = re.compile(
-    rb"""(?:[a-z]+\d{0,3}[-_.])+(?:[a-z]+|v?\d+|[a-z]+\d{1,3})\Z   # entity_mask2_token, step-12
+    rb"""(?:[a-z]+\d{0,3}[-_.+])+(?:[a-z]+|v?\d+|[a-z]+\d{1,3})\Z   # entity_mask2_token, step-12
     | (?:[a-z]+[-_.])*[a-z]+\Z | (?:[A-Z]+_)*[A-Z]+\Z
     | (?:[A-Z][a-z]+\d*){2,6}\Z                             # Ed25519PrivateKey""",
     re.VERBOSE,
 )
+_LETTER, _DIGIT = re.compile(rb"[A-Za-z]"), re.compile(rb"\d")
+_DIGIT_OR_SIGN = re.compile(rb"\d|[^\w.:/-]")
 _RUN = re.compile(rb"(.)\1{5}", re.DOTALL)
 _MIN_BITS = 3.0
 _MIN_HEX_BITS = 2.5
 _MIN_DISTINCT = 7
+_SHORTEST_HEX = 20
 _LOOKED_AT = 256
 """So many bytes of a value are enough to tell a placeholder."""
 
 
 def entropy(value: bytes) -> float:
     """Shannon's, of the bytes of ``value``, in bits a byte."""
-    counts = Counter(value).values()
-    return -sum(count / len(value) * math.log2(count / len(value)) for count in counts)
+    length = len(value)
+    return math.log2(length) - sum(count * math.log2(count) for count in Counter(value).values()) / length
 
 
 def is_made_up(value: bytes) -> bool:
-    """Whether the body of a key of fixed form is filler, as in ``ghp_xxxx…`` or ``AKIA0000…``."""
-    return len(set(value)) < min(_MIN_DISTINCT, len(value) // 2) or _RUN.search(value) is not None
+    """Whether the body of a key of fixed form is filler, as in ``ghp_xxxx…`` or ``AKIA…EXAMPLE``."""
+    return (
+        b"EXAMPLE" in value or len(set(value)) < min(_MIN_DISTINCT, len(value) // 2) or _RUN.search(value) is not None
+    )
 
 
 def stands_for_a_secret(value: bytes) -> bool:
     """Whether ``value`` is a placeholder, a variable, an expression, a path or an address, but no secret itself."""
     value = value[:_LOOKED_AT]
-    return any(pattern.match(value) for pattern in (_PLACEHOLDER, _CODE, _PATH, _DIGEST)) or len(set(value)) <= 2
+    if is_placeholder(value) or any(pattern.match(value) for pattern in (_CODE, _PATH, _DIGEST)):
+        return True
+    return _CALL.search(value) is not None or len(set(value)) <= 2 or b"EXAMPLE" in value
 
 
 def is_placeholder(value: bytes) -> bool:
     """Whether a person is to put something in its place, or a shell or template will."""
-    return _PLACEHOLDER.match(value[:_LOOKED_AT]) is not None
+    value = value[:_LOOKED_AT]
+    return _PLACEHOLDER.match(value) is not None or _FILLER.search(value.lower()) is not None
 
 
 def is_uuid(value: bytes) -> bool:
@@ -77,18 +92,15 @@ def is_password(value: bytes) -> bool:
     """Whether people would take it for a password: letters with digits, or with a sign and both cases."""
     if stands_for_a_secret(value) or is_uuid(value) or _WORDS.match(value):
         return False
-    has_letter = re.search(rb"[A-Za-z]", value) is not None
-    has_digit = re.search(rb"\d", value) is not None
-    has_sign = re.search(rb"[^\w.:/-]", value) is not None
-    return has_letter and (has_digit or has_sign)
+    return _LETTER.search(value) is not None and _DIGIT_OR_SIGN.search(value) is not None
 
 
 def is_random(value: bytes) -> bool:
     """Whether a machine drew it: long, letters and digits, as mixed as chance makes them."""
     if len(value) < 16 or stands_for_a_secret(value) or is_uuid(value) or _WORDS.match(value):
         return False
-    if not (re.search(rb"\d", value) and re.search(rb"[A-Za-z]", value)):
+    if not (_DIGIT.search(value) and _LETTER.search(value)):
         return False
     if is_hex(value):
-        return len(value) >= 32 and entropy(value) >= _MIN_HEX_BITS
+        return len(value) >= _SHORTEST_HEX and entropy(value) >= _MIN_HEX_BITS
     return entropy(value) >= _MIN_BITS

@@ -9,7 +9,7 @@ from enum import IntEnum
 from typing import NamedTuple
 
 from curation.secrets.boundaries import stands_alone
-from curation.secrets.triggers import Trigger
+from curation.secrets.triggers import ByteSet, Trigger
 
 
 class Rank(IntEnum):
@@ -24,6 +24,35 @@ class Rank(IntEnum):
     LOOSE = 3
     """A value that looks like a secret beside a name that sounds like one."""
     PERSONAL = 4
+
+
+class Judge(IntEnum):
+    """The compiled function of `curation.secrets.judges` that sees a rule's places before the rule does.
+
+    It refuses what the rule would refuse, takes what the rule would take, or leaves it to the rule; so what is found is
+    the same with it or without.
+    """
+
+    NONE = 0
+    ASSIGNMENT = 1
+    THEN_VALUE = 2
+    USER_INFO = 3
+    EMAIL = 4
+    IPV4 = 5
+    IPV6 = 6
+    INTERNATIONAL = 7
+    NORTH_AMERICAN = 8
+    BRACKETED = 9
+    CARD = 10
+    CARD_IN_GROUPS = 11
+    IBAN = 12
+
+
+class Run(NamedTuple):
+    """At least so many of these characters."""
+
+    characters: ByteSet
+    least: int
 
 
 class Match(NamedTuple):
@@ -55,6 +84,9 @@ class Rule:
     """Tells from where the trigger begins where the pattern does, or None where it cannot match. By default there."""
     alone: bool = False
     """Whether no word may go on into it from before."""
+    follows: Run | None = None
+    """What is after the trigger wherever the pattern matches; it saves trying the others."""
+    judge: Judge = Judge.NONE
     rank: Rank
 
     def match(self, data: bytes, position: int) -> Match | None:

@@ -28,8 +28,8 @@ def exact(text: str) -> Trigger:
 
 
 def any_case(text: str) -> Trigger:
-    """These letters, large or small."""
-    return tuple(frozenset({*char.lower().encode(), *char.upper().encode()}) for char in text)
+    """These letters, those of ASCII large or small."""
+    return tuple(frozenset({byte, *bytes([byte]).lower(), *bytes([byte]).upper()}) for byte in text.encode())
 
 
 def one_of(characters: str) -> Trigger:
@@ -60,7 +60,7 @@ class Automaton:
     start: int
     first_final: int
     ended: tuple[tuple[int, ...], ...]
-    """For each final state, in order: the triggers that end there, as their numbers."""
+    """For each final state, in order: the triggers that end there, as their numbers, the longest first."""
 
     def ended_at(self, state: int) -> tuple[int, ...]:
         return self.ended[(state - self.first_final) // self.num_classes]
@@ -124,7 +124,10 @@ def _numbered(
     start: int,
 ) -> Automaton:
     """Final states last, and every state as the place of its row."""
-    ended = [tuple(sorted(t for t, met in items if met == len(triggers[t]))) for items in states]
+    ended = [
+        tuple(sorted((t for t, met in items if met == len(triggers[t])), key=lambda t: (-len(triggers[t]), t)))
+        for items in states
+    ]
     order = sorted(range(len(states)), key=lambda state: (bool(ended[state]), state))
     place = np.empty(len(states), np.int32)
     place[order] = np.arange(len(states)) * num_classes

@@ -8,28 +8,41 @@ from __future__ import annotations
 import re
 
 from curation.secrets.boundaries import back_over, shifted
+from curation.secrets.checks import token
 from curation.secrets.plausible import is_made_up
-from curation.secrets.rule import Rank, Rule
-from curation.secrets.triggers import ALNUM, DIGIT, HEX, Trigger, exact, one_of
+from curation.secrets.rule import Rank, Rule, Run
+from curation.secrets.triggers import DIGIT, Trigger, exact, one_of
+
+_FIRST_RUN = re.compile(r"(\[[^\]]+\]|\\[wd])\{(\d+)")
 
 
 def _genuine(match: re.Match[bytes]) -> bool:
     return not is_made_up(match["body"])
 
 
-def _key(kind: str, prefixes: str, body: str, *, then: Trigger = (), rank: Rank = Rank.VENDOR) -> Rule:
-    """A rule for keys that begin with one of the prefixes (by blanks); ``then`` narrows the trigger, not the key."""
+def _key(kind: str, prefixes: str, body: str, *, rank: Rank = Rank.VENDOR) -> Rule:
+    """A rule for keys that begin with one of the prefixes (by blanks)."""
     beginnings = prefixes.split()
     alternatives = "|".join(map(re.escape, beginnings))
     return Rule(
         name=beginnings[0],
         kind=kind,
-        triggers=tuple(exact(beginning) + then for beginning in beginnings),
+        triggers=tuple(map(exact, beginnings)),
         pattern=re.compile(f"(?:{alternatives})(?P<body>{body})(?![A-Za-z0-9])".encode()),
         accepts=_genuine,
         alone=True,
+        follows=_first_run(body),
         rank=rank,
     )
+
+
+def _first_run(body: str) -> Run | None:
+    """What a body begins with, where its pattern says so at once: so many of a class."""
+    first = _FIRST_RUN.match(body)
+    if first is None:
+        return None
+    members = re.compile(first[1].encode())
+    return Run(frozenset(byte for byte in range(256) if members.match(bytes([byte]))), int(first[2]))
 
 
 def _marked(kind: str, name: str, mark: Trigger, before: int, pattern: str) -> Rule:
@@ -50,8 +63,9 @@ _CLOUDS = (
     _key("aws-key", "AKIA ASIA ABIA ACCA", "[A-Z0-9]{16}"),
     _key("aws-bedrock-key", "ABSK", "[A-Za-z0-9+/]{109,269}={0,2}"),
     _key("google-key", "AIza", r"[\w-]{35}"),
+    _key("google-key", "AQ.Ab8RN6", r"[\w-]{40,64}"),
     _key("google-key", "GOCSPX-", r"[\w-]{28}"),
-    _key("google-token", "ya29.", r"[\w-]{20,1024}"),
+    _key("google-token", "ya29. ya29.c. ya29.d.", r"[\w-]{20,1024}"),
     _key("google-token", "1//0", r"[\w-]{40,256}"),
     _key("alibaba-key", "LTAI", "[A-Za-z0-9]{16,26}"),
     _key("tencent-key", "AKID", "[A-Za-z0-9]{32}"),
@@ -73,7 +87,7 @@ _CLOUDS = (
     ),
     _key("daytona-key", "dtn_", "[A-Za-z0-9]{32,128}"),
     _key("e2b-key", "e2b_", "[a-f0-9]{40}"),
-    _key("databricks-token", "dapi", r"[a-f0-9]{32}(?:-\d)?", then=HEX * 4),
+    _key("databricks-token", "dapi", r"[a-f0-9]{32}(?:-\d)?"),
 )
 
 _CODE_HOSTS = (
@@ -97,6 +111,12 @@ _CODE_HOSTS = (
     _key("circleci-token", "CCIPAT_ CCIPRJ_", r"\w{20,64}_[a-f0-9]{40}"),
     _key("buildkite-token", "bkua_", "[a-z0-9]{40}"),
     _key("pulumi-token", "pul-", "[a-f0-9]{40}"),
+    _key("nuget-key", "oy2", "[a-z0-9]{43}"),
+    _key("crates-token", "cio", "[A-Za-z0-9]{32}"),
+    _key("clojars-token", "CLOJARS_", "[a-f0-9]{60}"),
+    _key("harness-token", "pat.", r"[\w-]{22}\.[a-f0-9]{24}\.[A-Za-z0-9]{20}"),
+    _key("swarm-token", "SWMTKN-1-", "[a-z0-9]{49,51}-[a-z0-9]{25}"),
+    _key("k3s-token", "K10", "[a-f0-9]{64}::[a-z]{4,10}:[a-z0-9.]{16,64}"),
     _key("prefect-key", "pnu_ pnb_", "[A-Za-z0-9]{36}"),
     _key("openshift-token", "sha256~", r"[\w-]{43}"),
 )
@@ -122,7 +142,13 @@ _MODELS = (
     _key("pinecone-key", "pcsk_", r"\w{50,80}"),
     _key("tavily-key", "tvly-", "(?:dev-|prod-)?[A-Za-z0-9]{20,40}"),
     _key("firecrawl-key", "fc-", "[a-f0-9]{32}"),
-    _key("elevenlabs-key", "sk_", "[a-f0-9]{48}", then=HEX * 4),
+    _key("cerebras-key", "csk-", "[a-z0-9]{40,60}"),
+    _key("jina-key", "jina_", r"[a-f0-9]{32}[\w-]{28}"),
+    _key("voyage-key", "pa-", r"[\w-]{43}"),
+    _key("runpod-key", "rpa_", "[A-Z0-9]{32}[A-Za-z0-9]{8,16}"),
+    _key("brave-key", "BSA", r"[\w-]{28}"),
+    _key("axiom-token", "xaat- xapt-", "[a-f0-9]{8}(?:-[a-f0-9]{4}){3}-[a-f0-9]{12}"),
+    _key("elevenlabs-key", "sk_", "[a-f0-9]{48}"),
 )
 
 _SERVICES = (
@@ -148,7 +174,7 @@ _SERVICES = (
     ),
     _key("shopify-token", "shpat_ shpca_ shppa_ shpss_", "[a-fA-F0-9]{32}"),
     _key("sendgrid-key", "SG.", r"[\w-]{22}\.[\w-]{43}"),
-    _key("twilio-key", "SK AC", "[a-f0-9]{32}", then=HEX * 4),
+    _key("twilio-key", "SK AC", "[a-f0-9]{32}"),
     _key("mailgun-key", "key-", "[a-f0-9]{32}"),
     _key("brevo-key", "xkeysib- xsmtpsib-", "[a-f0-9]{64}-[A-Za-z0-9]{16}"),
     _key("resend-key", "re_", "[A-Za-z0-9]{8}_[A-Za-z0-9]{24}"),
@@ -168,36 +194,78 @@ _SERVICES = (
     _key("notion-token", "ntn_", "[A-Za-z0-9]{40,60}"),
     _key("postman-key", "PMAK-", "[a-f0-9]{24}-[a-f0-9]{34}"),
     _key("figma-token", "figd_", r"[\w-]{40,48}"),
-    _key("airtable-token", "pat", r"[A-Za-z0-9]{14}\.[a-f0-9]{64}", then=ALNUM * 3),
+    _key("airtable-token", "pat", r"[A-Za-z0-9]{14}\.[a-f0-9]{64}"),
     _key("hubspot-token", "pat-na pat-eu", r"\d-[a-f0-9]{8}(?:-[a-f0-9]{4}){3}-[a-f0-9]{12}"),
     _key("contentful-token", "CFPAT-", r"[\w-]{43}"),
     _key("dropbox-token", "sl.", r"[\w-]{130,1500}"),
     _key("typeform-token", "tfp_", r"[\w.-]{40,64}"),
     _key("facebook-token", "EAAG EAAC EAAB EAAE EAAM", "[A-Za-z0-9]{80,300}"),
     _key("age-key", "AGE-SECRET-KEY-1", "[0-9A-Z]{58}"),
-    _key("asana-token", "1/", r"\d{16}:[a-f0-9]{32}", then=DIGIT * 8),
+    _key("1password-token", "ops_eyJ", r"[\w-]{200,2000}={0,2}"),
+    _key("trello-token", "ATTA", "[a-f0-9]{64}[A-F0-9]{8}"),
+    _key("clickup-token", "pk_", r"\d{6,9}_[A-Z0-9]{32}"),
+    _key("launchdarkly-key", "sdk- mob- api-", "[a-f0-9]{8}(?:-[a-f0-9]{4}){3}-[a-f0-9]{12}"),
+    _key("riot-key", "RGAPI-", "[a-f0-9]{8}(?:-[a-f0-9]{4}){3}-[a-f0-9]{12}"),
+    _key("honeycomb-key", "hcaik_ hcamk_", "[a-z0-9]{52,64}"),
+    _key("mapbox-token", "sk.eyJ", r"[\w-]{60,120}\.[\w-]{22}"),
+    _key("square-token", "EAAA", r"[\w-]{60}"),
+    _key("salesforce-token", "00D", "[A-Za-z0-9]{12,15}![A-Za-z0-9._]{80,120}"),
+    _key("twitter-token", "AAAAAAAAAAAAAAAAAAAAA", "[A-Za-z0-9%]{60,120}"),
+    _key("flutterwave-key", "FLWSECK-", "[a-f0-9]{32}-X"),
+    _key("easypost-key", "EZAK EZTK", "[A-Za-z0-9]{54}"),
+    _key("readme-key", "rdme_", "[a-z0-9]{70}"),
+    _key("infura-key", "infura.io/v3/", "[a-f0-9]{32}"),
+    _key("alchemy-key", ".alchemy.com/v2/", r"[\w-]{32}"),
+    _key("asana-token", "1/ 2/", r"\d{16}(?:/\d{16})?:[a-f0-9]{32}"),
 )
 
-_BASE64_OF_DIGITS = (one_of("MNO") + one_of("DTjz") + one_of("AEIMQUYcgk") + one_of("wxyz012345")) * 3
-"""A Discord token begins with the account's number, which has 17 to 19 digits, in base64."""
+_DISCORD = Rule(
+    name="base64 number",
+    kind="discord-token",
+    triggers=(one_of("MNO") + one_of("DTjz") + one_of("AEIMQUYcgk") + one_of("wxyz012345"),),
+    pattern=re.compile(
+        rb"(?P<body>(?:[MNO][DTjz][AEIMQUYcgk][wxyz0-5]){3}[\w-]{11,16}\.[\w-]{6}\.[\w-]{27,45})(?![A-Za-z0-9])"
+    ),
+    accepts=_genuine,
+    alone=True,
+    follows=_first_run(r"[\w-]{19}"),
+    rank=Rank.VENDOR,
+)
+"""It begins with the account's number, which has 17 to 19 digits, in base64."""
 
 _MARKED_INSIDE = (
     _marked("terraform-token", ".atlasv1.", exact(".atlasv1."), 14, r"[A-Za-z0-9]{14}\.atlasv1\.[\w-]{60,70}"),
     _marked("mailchimp-key", "-us", exact("-us") + DIGIT, 32, r"[a-f0-9]{32}-us\d{1,2}"),
     _marked("newrelic-key", "NRAL", exact("NRAL"), 36, "[a-f0-9]{36}NRAL"),
     _marked("azure-client-secret", "Q~", one_of("78") + exact("Q~"), 3, r"[\w~.-]{3}[78]Q~[\w~.-]{31,34}"),
+    _marked("azure-key", "+ASt", exact("+ASt"), 76, r"[A-Za-z0-9+/]{76}\+ASt[A-Za-z0-9+/]{6}=="),
+    _marked("azure-key", "ACDb", exact("ACDb"), 76, r"[A-Za-z0-9+/]{76}ACDb[A-Za-z0-9+/]{6}=="),
+    _marked("azure-key", "AzFu", exact("AzFu"), 44, r"[\w-]{44}AzFu[\w-]{5}[AQgw]=="),
+    _marked("azure-key", "AzSe", exact("AzSe"), 42, "[A-Za-z0-9]{42}AzSe[A-D][A-Za-z0-9]{5}"),
+    _marked("firebase-key", ":APA91b", exact(":APA91b"), 11, r"AAAA[\w-]{7}:APA91b[\w-]{134}"),
     _marked("azure-devops-token", "AZDO", exact("AZDO"), 76, "[A-Za-z0-9]{76}AZDO[A-Za-z0-9]{4}"),
-    _marked("discord-token", "base64 number", _BASE64_OF_DIGITS, 0, r"[\w-]{23,28}\.[\w-]{6}\.[\w-]{27,45}"),
 )
+
+_VAULT = Rule(
+    name="s.",
+    kind="vault-token",
+    triggers=(exact("s."),),
+    pattern=re.compile(rb"(?P<secret>s\.[A-Za-z0-9]{24})(?![A-Za-z0-9])"),
+    accepts=token,
+    alone=True,
+    follows=_first_run("[A-Za-z0-9]{24}"),
+    rank=Rank.NAMED,
+)
+"""As they were before version 1.10."""
 
 _TELEGRAM = Rule(
     name=":AA",
     kind="telegram-token",
-    triggers=(DIGIT * 8 + exact(":AA"),),
+    triggers=(exact(":AA"),),
     pattern=re.compile(rb"(?:bot)?(?P<secret>\d{8,10}:(?P<body>AA[\w-]{33}))(?![\w-])"),
     accepts=_genuine,
-    begin=back_over(b"0123456789bot", 5),
+    begin=back_over(b"0123456789bot", 13),
     rank=Rank.VENDOR,
 )
 
-VENDOR_RULES = (*_CLOUDS, *_CODE_HOSTS, *_MODELS, *_SERVICES, *_MARKED_INSIDE, _TELEGRAM)
+VENDOR_RULES = (*_CLOUDS, *_CODE_HOSTS, *_MODELS, *_SERVICES, *_MARKED_INSIDE, _DISCORD, _VAULT, _TELEGRAM)

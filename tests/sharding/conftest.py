@@ -119,7 +119,9 @@ def recorded(tmp_path: Path) -> Dataset:
 def plain_profile(keep_ratio: float, **others: float) -> CurationProfile:
     """One that keeps turns by this ratio, or that of their class, and masks none for anything else."""
     ratios = KeepRatios(**dict.fromkeys(KeepRatios.model_fields, keep_ratio) | others)
-    return CurationProfile(keep_ratios=ratios, filters=Filters.none(), searches=Searches(duplicates=False))
+    return CurationProfile(
+        keep_ratios=ratios, filters=Filters.none(), searches=Searches(secrets=False, duplicates=False)
+    )
 
 
 @pytest.fixture

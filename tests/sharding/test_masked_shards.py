@@ -128,7 +128,10 @@ def replayed(tmp_path: Path) -> Dataset:
 
 def curated_with_spans(dataset: Dataset) -> Sidecar:
     """Curated, with its volatile spans, whatever share of a text they are."""
-    settings = {"searches": Searches(duplicates=False, volatile=True), "volatile": VolatileSettings(max_differing=1.0)}
+    settings = {
+        "searches": Searches(secrets=False, duplicates=False, volatile=True),
+        "volatile": VolatileSettings(max_differing=1.0),
+    }
     return curate(dataset, profile=plain_profile(1.0).model_copy(update=settings), overwrite=True).sidecar
 
 

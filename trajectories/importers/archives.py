@@ -9,8 +9,9 @@ import zipfile
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
+from io import FileIO
 from pathlib import Path, PurePosixPath
-from typing import IO, BinaryIO, Final, Self, cast
+from typing import IO, Final, Self, cast
 
 from trajectories.files import storage_errors
 from trajectories.importers.base import UnreadableError
@@ -153,17 +154,17 @@ def _unpack(member: _Member, target: Path, where: str, meter: Meter) -> None:
         while chunk := content.read(_CHUNK_BYTES):
             meter.add_bytes(len(chunk))
             with storage_errors(target):
-                output.write(chunk)
-        with storage_errors(target):
-            output.flush()
+                left = memoryview(chunk)
+                while left:
+                    left = left[output.write(left) :]
 
 
-def _made(target: Path, name: str, where: str) -> BinaryIO:
-    """The file of a member, new and open."""
+def _made(target: Path, name: str, where: str) -> FileIO:
+    """The file of a member, new and open; without a buffer, which on a full disk would fail once more when closed."""
     with storage_errors(target):
         try:
             target.parent.mkdir(parents=True, exist_ok=True)
-            return target.open("xb")
+            return target.open("xb", buffering=0)
         except OSError as error:
             if error.errno in _FULL:
                 raise

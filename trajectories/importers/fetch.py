@@ -7,7 +7,7 @@ it is read, and nobody sees its name: rows and messages name the URL, and ``ARCH
 from __future__ import annotations
 
 import os
-from collections.abc import Generator, Iterable, Iterator
+from collections.abc import Callable, Generator, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -84,6 +84,8 @@ class Fetching:
     dataset: Path
     loss: LossReport
     limits: Limits = LIMITS
+    tell: Callable[[str], None] | None = None
+    """Told now and then how much has been fetched of what."""
 
     def sources(self, path: Path | str) -> Generator[Source | Problem, None, None]:
         """The sources of a PATH, in order. A source can be read until the next one is asked for.
@@ -100,10 +102,13 @@ class Fetching:
             yield Source(Path(text), is_named=True)
         elif local is None:
             with temporary_folder(self.dataset) as folder:
-                fetched = copied(text, folder / _FETCHED, Meter(folder, shown_url(text), self.limits))
+                fetched = copied(text, folder / _FETCHED, self._meter(folder, shown_url(text)))
                 yield from self._sources(_Place(fetched, ((str(fetched), shown_url(text).rstrip("/")),)))
         else:
             yield from self._sources(_Place(local))
+
+    def _meter(self, folder: Path, where: str, packed_bytes: int | None = None) -> Meter:
+        return Meter(folder, where, self.limits, packed_bytes=packed_bytes, tell=self.tell)
 
     def _sources(self, place: _Place) -> Iterator[Source | Problem]:
         if place.path.is_dir():
@@ -149,8 +154,7 @@ class Fetching:
             inside = folder / _FETCHED / (archive_stem(archive.name) or "archive")
             with storage_errors(inside):
                 inside.mkdir(parents=True)
-            meter = Meter(folder, name, self.limits, archive.stat().st_size)
-            unpack(archive, inside, name, meter, self.loss)
+            unpack(archive, inside, name, self._meter(folder, name, archive.stat().st_size), self.loss)
             if place.names:  # it was fetched, and is not needed any more
                 archive.unlink()
             yield _Place(inside, ((f"{inside}/", f"{name}!"), (str(inside), name)))

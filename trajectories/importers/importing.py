@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Generator, Sequence
+from collections.abc import Callable, Generator, Sequence
 from contextlib import closing
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -106,7 +106,7 @@ def import_trajectories(
     """
     importer = importer or open_importer(source_format)
     report = ImportReport(source_format=source_format, run=run or f"import-{source_format}")
-    fetching = Fetching(importer, dataset.folder, report.loss, limits)
+    fetching = Fetching(importer, dataset.folder, report.loss, limits, _teller(report, progress))
     check_paths(paths, importer)
     with staged_import(dataset, report.run) as staging, closing(_results(fetching, paths, report)) as results:
         for result, name in results:
@@ -139,6 +139,10 @@ def _results(
                 name = source.name
                 for result in source.results(fetching.importer):
                     yield result, name
+
+
+def _teller(report: ImportReport, progress: Progress | None) -> Callable[[str], None] | None:
+    return None if progress is None else lambda detail: progress(report.num_trajectories, None, detail)
 
 
 def _take(imported: Imported, staging: Staging, report: ImportReport, licence: str) -> None:

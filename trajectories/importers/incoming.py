@@ -6,7 +6,7 @@ import fcntl
 import os
 import shutil
 import uuid
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -17,7 +17,7 @@ from trajectories.files import make_folder, storage_errors
 from trajectories.importers.base import UnreadableError
 
 _PREFIX: Final = ".incoming-"
-_SPARE_BYTES: Final = 2**29
+_SPARE_BYTES: Final = 2**26
 """Left free on the disk: the data set itself is still to be written."""
 _LOOK_EVERY_BYTES: Final = 2**26
 
@@ -38,10 +38,21 @@ LIMITS: Final = Limits()
 
 
 class Meter:
-    """Counts what is put into a folder. Both methods raise ``UnreadableError`` for what is beyond the limits."""
+    """Counts what is put into a folder, and tells of it now and then.
 
-    def __init__(self, folder: Path, where: str, limits: Limits, packed_bytes: int | None = None) -> None:
-        self._folder, self._where, self._limits = folder, where, limits
+    What is beyond the limits raises ``UnreadableError``.
+    """
+
+    def __init__(
+        self,
+        folder: Path,
+        where: str,
+        limits: Limits,
+        *,
+        packed_bytes: int | None = None,
+        tell: Callable[[str], None] | None = None,
+    ) -> None:
+        self._folder, self._where, self._limits, self._tell = folder, where, limits, tell
         self._bytes_of_this_archive = limits.num_bytes if packed_bytes is None else packed_bytes * limits.ratio
         self._num_files = self._num_bytes = self._looked_at = 0
 
@@ -64,6 +75,8 @@ class Meter:
         if self._num_bytes >= self._looked_at + _LOOK_EVERY_BYTES:
             self._looked_at = self._num_bytes
             self.check_room(0)
+            if self._tell is not None:
+                self._tell(f"{self._num_bytes / 2**20:,.0f} MiB of {self._where}")
 
     def check_room(self, count: int) -> None:
         """Raises ``StorageError`` where ``count`` bytes more would leave too little."""

@@ -1,4 +1,4 @@
-"""Chats with tool calls (OpenAI's messages): JSON lines, lists, tau-bench trials, mini-swe-agent's files."""
+"""Chats with tool calls: JSON lines, lists, Parquet, tau-bench trials, mini-swe-agent's files."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from trajectories.importers.tools import action_space, domain_of, tool_objects
 from trajectories.importers.values import Object, arguments, as_object, as_text, instant, objects, plain, sub
 from trajectories.model import JsonValue, Status, SystemPrompt
 
-sources = files_named("*.jsonl", "*.json", "*.traj.json")
+sources = files_named("*.jsonl", "*.json", "*.traj.json", "*.parquet")
 
 _USED: Final = frozenset(
     {"messages", "traj", "tools", "id", "index", "model", "reward", "task_id", "trial", "info", "trajectory_format"}

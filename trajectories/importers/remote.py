@@ -26,7 +26,7 @@ _PARENTS: Final = 2
 
 
 def is_url(text: str) -> bool:
-    return ("://" in text or "::" in text) and not Path(text).exists()
+    return "://" in text
 
 
 def shown_url(url: str) -> str:
@@ -71,11 +71,14 @@ def _filesystem(url: str) -> tuple[fsspec.AbstractFileSystem, str]:
 
 
 def _http_options() -> dict[str, Any]:
-    """As browsers and curl do it: through the proxy that the environment names, without an end to a long transfer."""
+    """Through the proxy that the environment names, without an end to a long transfer, and the bytes as they lie there:
+    of a compressed file a server may say that this is only how it sends it.
+    """
     import aiohttp
 
     timeout = aiohttp.ClientTimeout(total=None, sock_connect=_SILENCE_S, sock_read=_SILENCE_S)
-    return {"client_kwargs": {"trust_env": True, "timeout": timeout}}
+    client = {"trust_env": True, "timeout": timeout, "auto_decompress": False}
+    return {"client_kwargs": client, "headers": {"Accept-Encoding": "identity"}}
 
 
 def _is_folder(filesystem: fsspec.AbstractFileSystem, root: str) -> bool:

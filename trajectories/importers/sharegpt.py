@@ -12,7 +12,7 @@ from trajectories.importers.messages import imported
 from trajectories.importers.sources import Row, each_row
 from trajectories.importers.values import Object, arguments, as_object, as_text, objects
 
-sources = files_named("*.jsonl", "*.json")
+sources = files_named("*.jsonl", "*.json", "*.parquet")
 
 _ROLES: Final[Mapping[str, str]] = {
     "human": "user",

@@ -1,4 +1,4 @@
-"""Reading JSON that others wrote: files of lines, arrays and single documents, one row in memory at a time."""
+"""Reading JSON that others wrote: lines, arrays, tables and single documents, one row in memory at a time."""
 
 from __future__ import annotations
 
@@ -14,6 +14,7 @@ from trajectories.importers.base import Imported, NoTrajectory, Problem, Result,
 from trajectories.importers.json_arrays import array_elements
 from trajectories.importers.json_text import parse
 from trajectories.importers.packing import DAMAGE, open_packed
+from trajectories.importers.tables import TABLE, table_rows
 from trajectories.importers.values import Object, as_object
 from trajectories.model import JsonValue, canonical_json
 
@@ -52,7 +53,7 @@ class Row:
 
 
 def read_rows(path: Path, max_bytes: int | None = None) -> Iterator[Row | Problem]:
-    """The JSON values of a file, in order: of its lines, of the array it is, or the one document it is.
+    """The JSON values of a file, in order: of its lines, of the array or table it is, or the one document it is.
 
     Compressed files are read as what they hold. The digest covers the value and its number, so equal rows of a file
     differ in it. A row of more than ``max_bytes`` (by default ``MAX_ROW_BYTES``) is a problem.
@@ -60,6 +61,9 @@ def read_rows(path: Path, max_bytes: int | None = None) -> Iterator[Row | Proble
     Raises ``UnreadableError`` where nothing can be read.
     """
     max_bytes = max_bytes or MAX_ROW_BYTES
+    if path.suffix.lower() == TABLE:
+        yield from _table(path)
+        return
     with opened(path) as file:
         layout = _layout(file)
     with opened(path) as file:  # again and not rewound: a zstd stream cannot go back
@@ -222,6 +226,16 @@ def _elements(path: Path, file: BinaryIO, max_bytes: int) -> Iterator[Row | Prob
         if number == 0:
             raise UnreadableError(f"not JSON: {error}", where=str(path)) from error
         yield Problem(str(path), number + 1, f"not JSON from here on: {error}")
+
+
+def _table(path: Path) -> Iterator[Row | Problem]:
+    for row in table_rows(path):
+        if isinstance(row, Problem):
+            yield row
+            continue
+        number, value = row
+        text = canonical_json(value).encode(errors="surrogatepass")
+        yield Row(str(path), number, Layout.LINES, value, _digest(number, text))
 
 
 def _document(path: Path, file: BinaryIO, max_bytes: int) -> Row:

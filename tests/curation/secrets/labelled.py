@@ -6,6 +6,7 @@ No key is real and none is in a file: templates such as ``ghp_{alnum:36}`` are f
 from __future__ import annotations
 
 import base64
+import hashlib
 import json
 import random
 import re
@@ -18,6 +19,8 @@ from typing import NamedTuple
 import yaml
 
 _HOLE = re.compile(r"\{(\w+)(?::(\d+))?\}")
+_MARKED = re.compile("⟦(.*?)⟧", re.DOTALL)
+_BASE58 = "123456789ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz"
 _URL_SAFE = string.ascii_letters + string.digits + "-_"
 _ALPHABETS = {
     "digit": string.digits,
@@ -32,16 +35,30 @@ _ALPHABETS = {
     "base64url": string.ascii_letters + string.digits,
     "base32": string.ascii_uppercase + "234567",
     "base32lower": "0123456789abcdfghijklmnpqrsvwxyz",
+    "bech32": "023456789acdefghjklmnpqrstuvwxyz",
+    "BECH32": "023456789ACDEFGHJKLMNPQRSTUVWXYZ",
+    "base58": _BASE58,
+    "crypt": "./" + string.digits + string.ascii_letters,
 }
+_SEED_WORDS = (
+    "abandon ability acid acoustic action afraid album alert alley amused ankle anxiety apple arctic army artist "
+    "bacon badge balance banana beach bicycle blanket border bracket brother canvas captain carbon castle century"
+)
+
+
+class Label(NamedTuple):
+    """``text[start:end]`` is to be found, and called by its kind."""
+
+    kind: str
+    start: int
+    end: int
 
 
 class Labelled(NamedTuple):
-    """A text; ``kind`` and ``text[start:end]`` say what is to be found, both None where nothing is."""
+    """A text, and all that is to be found in it."""
 
     text: str
-    kind: str | None = None
-    start: int = 0
-    end: int = 0
+    labels: tuple[Label, ...] = ()
 
 
 def written_cases(name: str) -> Iterator[Labelled]:
@@ -72,10 +89,13 @@ def generated_cases(seed: int) -> Iterator[Labelled]:
             yield Labelled(_filled(context.replace("VALUE", template), rng))
 
 
-def _labelled(kind: str, marked: str) -> Labelled:
-    before, _, rest = marked.partition("⟦")
-    value, _, after = rest.partition("⟧")
-    return Labelled(before + value + after, kind, len(before), len(before) + len(value))
+def _labelled(kinds: str, marked: str) -> Labelled:
+    """The text without its marks, and what was between them, of the kinds that blanks set apart."""
+    labels = []
+    for number, (kind, mark) in enumerate(zip(kinds.split(), _MARKED.finditer(marked), strict=True)):
+        start = mark.start() - 2 * number
+        labels.append(Label(kind, start, start + len(mark[1])))
+    return Labelled(_MARKED.sub(lambda mark: mark[1], marked), tuple(labels))
 
 
 def _filled(template: str, rng: random.Random) -> str:
@@ -90,13 +110,37 @@ def _drawn(what: str, length: str | None, rng: random.Random) -> str:
             [_encoded({"alg": "HS256", "typ": "JWT"}), _encoded({"sub": _letters(8, rng)}), _letters(43, rng)]
         )
     if what == "basic":
-        return base64.b64encode(f"admin:{_letters(12, rng)}".encode()).decode()
+        return _base64(f"admin:{_letters(12, rng)}")
+    if what in ("b64pem", "b64cert"):
+        label = "RSA PRIVATE KEY" if what == "b64pem" else "CERTIFICATE"
+        return _base64(f"-----BEGIN {label}-----\n{_letters(64, rng)}\n{_letters(40, rng)}\n-----END {label}-----\n")
     if length is None:
         return f"{{{what}}}"
+    if what == "b64of":
+        return _base64(_letters(int(length), rng))
+    if what == "words":
+        return " ".join(rng.choices(_SEED_WORDS.split(), k=int(length)))
+    if what == "wif":
+        return _wallet_key(compressed=length == "52", rng=rng)
     return "".join(rng.choices(_ALPHABETS[what], k=int(length)))
 
 
-_DRAWN = {*_ALPHABETS, "uuid", "jwt", "basic"}
+_DRAWN = {*_ALPHABETS, "uuid", "jwt", "basic", "b64pem", "b64cert", "b64of", "words", "wif"}
+
+
+def _wallet_key(*, compressed: bool, rng: random.Random) -> str:
+    """A private key in Bitcoin's wallet import format: base58 with a check sum."""
+    payload = b"\x80" + rng.randbytes(32) + b"\x01" * compressed
+    checked = payload + hashlib.sha256(hashlib.sha256(payload).digest()).digest()[:4]
+    number, digits = int.from_bytes(checked, "big"), ""
+    while number:
+        number, digit = divmod(number, 58)
+        digits = _BASE58[digit] + digits
+    return digits
+
+
+def _base64(text: str) -> str:
+    return base64.b64encode(text.encode()).decode()
 
 
 def _letters(length: int, rng: random.Random) -> str:

@@ -16,9 +16,8 @@ import pytest
 
 from curation import JobSizes
 from curation.passes import Workers
-from curation.secrets import find
-from curation.secrets.job import find_secrets
-from curation.secrets.table import FINDINGS, open_secrets
+from curation.secrets import find, find_secrets, open_secrets
+from curation.secrets.table import FINDINGS
 from tests.curation.recordings import a_header, cut_row_groups, files_of, record, record_turns, turn
 from trajectories import Dataset, InputError, SystemPrompt, compact
 
@@ -107,7 +106,7 @@ SEARCH = """
 import sys
 from curation import JobSizes
 from curation.passes import Workers
-from curation.secrets.job import find_secrets
+from curation.secrets import find_secrets
 from trajectories import Dataset
 find_secrets(Dataset(sys.argv[1]), workers=Workers(number=1, sizes=JobSizes(task_bytes=1)))
 """
@@ -130,17 +129,32 @@ def until(event: Callable[[], bool]) -> None:
         time.sleep(0.001)
 
 
-def test_what_is_missing_or_not_utf_8_is_no_obstacle(tmp_path: Path) -> None:
-    dataset = recorded(tmp_path / "data")
+def put(dataset: Dataset, observations: pa.Array) -> None:
+    """Give the turns of the one trajectory from the ``mcp`` domain other observations."""
     part = next(part.path for part in dataset.turn_parts() if part.domain == "mcp")
     table = pq.read_table(part, partitioning=None)
-    texts = [None, f"\xff {ADDRESS} \0".encode("latin-1"), b"\0" * 1000]
-    broken = pa.array(texts, pa.binary()).view(pa.string())
     place = table.schema.get_field_index("observation")
-    pq.write_table(table.set_column(place, pa.field("observation", pa.string()), broken), part)
+    table = table.set_column(place, pa.field("observation", pa.string()), observations)
+    pq.write_table(table, part, use_dictionary=False)
+
+
+def test_what_is_missing_or_not_utf_8_is_no_obstacle(tmp_path: Path) -> None:
+    dataset = recorded(tmp_path / "data")
+    texts = [None, f"\xff {ADDRESS} \0".encode("latin-1"), b"\0" * 1000]
+    put(dataset, pa.array(texts, pa.binary()).view(pa.string()))
     find_secrets(dataset)
     (row,) = open_secrets(dataset).scan().filter(domain="mcp").collect().to_dicts()
     assert (row["turn"], row["kind"], row["start"]) == (2, "email", 2)
+
+
+def test_an_observation_of_200_megabytes_is_searched_to_its_end(tmp_path: Path) -> None:
+    dataset = recorded(tmp_path / "data")
+    line = "drwxr-xr-x 2 root root 4096 Nov 30 12:00 some folder\n"
+    before = line * (200_000_000 // len(line))
+    put(dataset, pa.array(["", before + ADDRESS, None], pa.string()))
+    find_secrets(dataset)
+    (row,) = open_secrets(dataset).scan().filter(domain="mcp").collect().to_dicts()
+    assert (row["start"], row["end"]) == (len(before), len(before) + len(ADDRESS))
 
 
 def test_nobody_reads_a_table_that_was_not_made(tmp_path: Path) -> None:

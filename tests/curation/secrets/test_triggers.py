@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from curation.secrets.scan import hits, wrapped_at
-from curation.secrets.triggers import DIGIT, NOT_DIGIT, Trigger, any_case, build_automaton, exact, one_of
+from curation.secrets.program import compile_rules
+from curation.secrets.rule import Rank, Rule
+from curation.secrets.scan import look, wrapped_at
+from curation.secrets.triggers import DIGIT, NOT_DIGIT, Trigger, any_case, exact, one_of
 
 _triggers = st.lists(st.lists(st.frozensets(st.sampled_from(b"abc1\n"), min_size=1), min_size=1).map(tuple), min_size=1)
 
@@ -25,19 +28,34 @@ def searched(data: bytes, triggers: Sequence[Trigger]) -> list[tuple[int, int]]:
     return sorted(hit for hit in ended if hit[0] > 0)
 
 
+def hits(data: bytes, triggers: Sequence[Trigger]) -> list[tuple[int, int]]:
+    """(end, number) of each trigger that the compiled pass meets, in order."""
+    rules = [Rule(name="", kind="", triggers=(t,), pattern=re.compile(b""), rank=Rank.LOOSE) for t in triggers]
+    rows = (row for seen in look(data, compile_rules(rules, judged=False)) for row in seen.tolist())
+    return [(start + len(triggers[number]), number) for start, _, number in rows]
+
+
 @settings(max_examples=60, deadline=None)
 @given(_triggers, st.binary(max_size=40) | st.text("abc1\n", max_size=40).map(str.encode))
 def test_it_finds_what_searching_finds(triggers: list[Trigger], data: bytes) -> None:
-    assert list(hits(data, build_automaton(triggers))) == searched(data, triggers)
+    assert sorted(hits(data, triggers)) == searched(data, triggers)
 
 
 def test_a_trigger_may_ask_for_what_stands_before_also_where_the_text_begins() -> None:
-    automaton = build_automaton([NOT_DIGIT + DIGIT * 2, exact("ab"), any_case("ab"), one_of("xy") + DIGIT])
-    assert list(hits(b"12 AB x3", automaton)) == [(2, 0), (5, 2), (8, 3)]
+    triggers = [NOT_DIGIT + DIGIT * 2, exact("ab"), any_case("ab"), one_of("xy") + DIGIT]
+    assert hits(b"12 AB x3", triggers) == [(2, 0), (5, 2), (8, 3)]
+
+
+def test_of_triggers_that_end_together_the_longest_is_met_first() -> None:
+    assert hits(b"xoxe.xoxp-", [exact("xoxp-"), exact("xoxe.xoxp-"), exact("p-")]) == [(10, 1), (10, 0), (10, 2)]
 
 
 def test_more_hits_than_the_buffer_holds_are_all_found() -> None:
-    assert len(list(hits(b"a" * 5000, build_automaton([exact("a")])))) == 5000
+    assert len(hits(b"a" * 5000, [exact("a")])) == 5000
+
+
+def test_letters_that_are_not_ascii_are_met_as_they_are() -> None:
+    assert hits("CONTRASEÑA contraseña".encode(), [any_case("contraseña")]) == [(23, 0)]
 
 
 def test_rows_end_after_so_many_code_points() -> None:

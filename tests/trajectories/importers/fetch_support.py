@@ -90,6 +90,14 @@ class BrokenOff(_Files):
         self.wfile.write(b'{"messages": []}\n')
 
 
+class SaysEncoded(_Files):
+    """Calls the compression of a file one of the transfer, as some servers do."""
+
+    def end_headers(self) -> None:
+        self.send_header("Content-Encoding", "gzip")
+        super().end_headers()
+
+
 class Forbidden(_Files):
     def do_GET(self) -> None:
         self.send_error(403)

@@ -26,7 +26,7 @@ def _unpacked(path: Path, limits: Limits = LIMITS) -> tuple[dict[str, bytes], Lo
     folder.mkdir(exist_ok=True)
     loss = LossReport()
     try:
-        unpack(path, folder, str(path), Meter(folder, str(path), limits, path.stat().st_size), loss)
+        unpack(path, folder, str(path), Meter(folder, str(path), limits, packed_bytes=path.stat().st_size), loss)
     finally:
         assert {each.name for each in path.parent.iterdir()} == {"inside", path.name}
     files = {str(each.relative_to(folder)): each.read_bytes() for each in folder.rglob("*") if not each.is_dir()}

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import fcntl
+import gzip
 import json
 import os
 import sys
+from functools import partial
 from pathlib import Path
 
 import fsspec
@@ -16,6 +18,7 @@ from tests.trajectories.importers.fetch_support import (
     ARCHIVES,
     BrokenOff,
     Forbidden,
+    SaysEncoded,
     archive,
     imported_report,
     imported_rows,
@@ -23,7 +26,7 @@ from tests.trajectories.importers.fetch_support import (
     serving,
 )
 from tests.trajectories.importers.import_support import written
-from trajectories import Dataset, InputError, MissingExtraError
+from trajectories import Dataset, InputError, MissingExtraError, StorageError
 from trajectories.importers import Limits, UnreadableError, import_trajectories
 from trajectories.importers.incoming import temporary_folder
 
@@ -69,6 +72,13 @@ def test_a_folder_behind_a_url_is_fetched_with_what_is_below_it(folder: Path, lo
         rows = imported_rows(tmp_path / "data", "messages", f"{url}/chats/")
     assert set(rows) == local
     assert set(rows.values()) == {f"{url}/chats/in/with a space.jsonl", f"{url}/chats/b.jsonl"}
+
+
+def test_a_compressed_file_arrives_as_it_lies_there(tmp_path: Path) -> None:
+    (tmp_path / "a.jsonl.gz").write_bytes(gzip.compress(CHAT))
+    with serving(partial(SaysEncoded, directory=str(tmp_path))) as url:
+        rows = imported_rows(tmp_path / "data", "messages", f"{url}/a.jsonl.gz")
+    assert list(rows.values()) == [f"{url}/a.jsonl.gz"]
 
 
 def test_an_archive_behind_a_url_is_fetched_and_unpacked(local: set[str], tmp_path: Path) -> None:
@@ -194,7 +204,7 @@ def test_without_its_library_a_url_names_the_extra(tmp_path: Path, monkeypatch: 
 def test_no_secret_of_a_url_is_stored_or_told(folder: Path, tmp_path: Path) -> None:
     with served(folder) as url:
         host = url.removeprefix("http://")
-        secret = f"http://user:password@{host}/b.jsonl?token=secret"
+        secret = f"http://user:password@{host}/b.jsonl?token={'secret' * 100}"
         rows = imported_rows(tmp_path / "data", "messages", secret)
         assert list(rows.values()) == [f"{url}/b.jsonl"]
         with pytest.raises(InputError) as failure:
@@ -210,6 +220,18 @@ def test_what_is_fetched_has_a_limit(folder: Path, tmp_path: Path) -> None:
         assert not (tmp_path / "data").exists()
 
 
+def test_a_long_transfer_is_told_of(tmp_path: Path) -> None:
+    packed = archive(tmp_path / "x.tar", {"a.jsonl": CHAT, "large": bytes(70 * 2**20)})
+    told: list[str] = []
+    import_trajectories(
+        Dataset(tmp_path / "data"),
+        "messages",
+        [packed],
+        progress=lambda done, total, detail="": told.append(f"{done}/{total} {detail}"),
+    )
+    assert told == [f"0/None 64 MiB of {packed}", f"1/None {packed}!a.jsonl"]
+
+
 def test_what_an_importer_that_was_killed_has_left_is_removed_and_a_living_ones_stays(tmp_path: Path) -> None:
     data = tmp_path / "data"
     (data / ".incoming-dead" / "fetched").mkdir(parents=True)
@@ -219,6 +241,18 @@ def test_what_an_importer_that_was_killed_has_left_is_removed_and_a_living_ones_
     with temporary_folder(data) as ours:
         assert sorted(path.name for path in data.iterdir()) == sorted([".incoming-alive", ours.name])
     os.close(handle)
+
+
+def test_where_what_is_fetched_does_not_fit_one_line_says_so_and_nothing_is_left(
+    small_disk: Path, tmp_path: Path
+) -> None:
+    data = small_disk / "data"
+    packed = archive(tmp_path / "x.tar", {"a.jsonl": CHAT, "large": os.urandom(2_000_000)})
+    with pytest.raises(StorageError, match="the disk is full"):
+        imported_report(data, "messages", packed)
+    with served(tmp_path) as url, pytest.raises(StorageError, match="no room on the disk of the data set"):
+        imported_report(data, "messages", f"{url}/x.tar")
+    assert not data.exists()
 
 
 def test_a_strict_import_of_what_was_fetched_leaves_nothing(tmp_path: Path) -> None:

@@ -6,6 +6,8 @@ import json
 from datetime import timedelta
 from pathlib import Path
 
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 
 from tests.trajectories.importers import samples
@@ -218,6 +220,35 @@ def test_hermes_calls_and_answers_are_told_by_their_tags(tmp_path: Path) -> None
     assert answers(trajectory) == ['{"hits": 1}', "none"]
     assert trajectory.turns[0].action.reasoning == "Both."
     assert trajectory.source_id == "h"
+
+
+def _searched(tool: str, argument: str) -> dict[str, object]:
+    call = {"id": "c", "type": "function", "function": {"name": tool, "arguments": {argument: "x"}}}
+    return {
+        "tools": [{"name": tool, "parameters": {"properties": {argument: {"type": "string"}}}}],
+        "messages": [
+            {"role": "user", "content": "Look."},
+            {"role": "assistant", "content": None, "tool_calls": [call]},
+            {"role": "tool", "tool_call_id": "c", "content": "found"},
+        ],
+    }
+
+
+@pytest.mark.parametrize(
+    ("source_format", "rows"),
+    [("messages", [_searched("find", "q"), _searched("grep", "pattern")]), ("sharegpt", [samples.HERMES])],
+)
+def test_a_table_holds_chats_as_a_file_of_lines_does(
+    source_format: str, rows: list[dict[str, object]], tmp_path: Path
+) -> None:
+    """In a table every struct has the fields of all: those that a row does not have must not be in its calls."""
+    pq.write_table(pa.Table.from_pylist(rows), tmp_path / "a.parquet")
+    table = imported(source_format, tmp_path / "a.parquet")
+    lines = [only(source_format, written(tmp_path, f"{number}.jsonl", row)) for number, row in enumerate(rows)]
+    assert [(actions(each), answers(each), each.tools) for each in table] == [
+        (actions(each), answers(each), each.tools) for each in lines
+    ]
+    assert [each.place for each in table] == [f"{tmp_path}/a.parquet:{number}" for number in range(1, len(rows) + 1)]
 
 
 def test_a_row_of_the_sibling_format_says_which_it_is(tmp_path: Path) -> None:

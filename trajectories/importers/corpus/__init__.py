@@ -24,11 +24,11 @@ from trajectories.importers.corpus.settings import CorpusSettings, Field
 from trajectories.importers.corpus.text_files import TEXT_KINDS, text_document
 from trajectories.importers.known import KnownKeys
 from trajectories.importers.packing import unpacked_name
+from trajectories.importers.tables import TABLE
 
 __all__ = ["SCHEME", "Corpus", "CorpusSettings", "Field", "read", "sources"]
 
 _JSON = (".jsonl", ".ndjson", ".json")
-_PARQUET = ".parquet"
 
 
 class Corpus:
@@ -68,7 +68,7 @@ class Corpus:
         name = unpacked_name(source.name).lower()
         if name.endswith(_JSON):
             return json_documents(source, self._columns, collection)
-        if name.endswith(_PARQUET):
+        if name.endswith(TABLE):
             return parquet_documents(source, self._columns, collection)
         if Path(name).suffix in TEXT_KINDS:
             return iter([text_document(source, self._columns)])

@@ -14,7 +14,7 @@ from trajectories.errors import InputError, MissingExtraError
 from trajectories.importers.base import Problem, UnreadableError
 from trajectories.importers.corpus.columns import Columns
 from trajectories.importers.corpus.documents import Document
-from trajectories.importers.corpus.plain_values import plain_row
+from trajectories.importers.tables import plain_row
 
 SCHEME: Final = "datasets:"
 _USUAL_SPLIT: Final = "train"

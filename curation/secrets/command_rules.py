@@ -1,0 +1,269 @@
+"""Secrets in what people type: arguments and options of commands, and what commands answer."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+from curation.secrets.checks import Check, after, password, token, token_or_uuid
+from curation.secrets.notation import OPENED, UNQUOTED
+from curation.secrets.rule import Rank, Rule
+from curation.secrets.triggers import ALNUM, DIGIT, Trigger, any_case, exact
+
+_LOOK_BACK = 160
+_PASSWORD = OPENED + rb"(?P<secret>" + UNQUOTED + rb"{6,128})"
+_TOKEN = OPENED + rb"(?P<secret>[\w.~+/=-]{16,4096})"
+_ARGUMENTS = rb"[^\n|;]{0,200}?"
+"""Other arguments, in between."""
+
+
+def _begin_of_echo(data: bytes, position: int) -> int | None:
+    begin = data.rfind(b"echo ", max(0, position - _LOOK_BACK), position)
+    return begin if begin >= 0 else None
+
+
+def _rule(
+    kind: str, name: str, triggers: Sequence[Trigger], pattern: bytes, accepts: Check, *, alone: bool = False
+) -> Rule:
+    return Rule(
+        name=name,
+        kind=kind,
+        triggers=tuple(triggers),
+        pattern=re.compile(pattern),
+        accepts=accepts,
+        alone=alone,
+        rank=Rank.LOOSE,
+    )
+
+
+def _option(commands: str, option: bytes, name: str, *, then: bytes = _PASSWORD) -> Rule:
+    """A rule for what follows an option of one of the commands (one a line)."""
+    names = commands.split(", ")
+    pattern = rb"(?:" + "|".join(map(re.escape, names)).encode() + rb")" + _ARGUMENTS + option + then
+    return _rule("password", name, [exact(f"{command} ") for command in names], pattern, password)
+
+
+_OPTIONS = (
+    _rule(
+        "token",
+        "--token value",
+        [exact("-token "), any_case("-api-key "), any_case("-apikey "), exact("-secret ")],
+        rb"-[A-Za-z-]{5,8} " + _TOKEN,
+        token,
+    ),
+    _rule(
+        "password",
+        "--password value",
+        [exact("-password "), exact("-passphrase "), exact("storepass "), exact("keypass ")],
+        rb"-?(?:pass|storep|keyp)[a-z]{2,6} " + _PASSWORD,
+        password,
+    ),
+    _rule(
+        "password",
+        "curl -u user:password",
+        [exact(" -u"), exact(" -a "), exact(" --user "), exact(" --user=")],
+        rb" (?:-u ?|-a |--user[ =])" + OPENED + rb"[\w.@-]{1,64}:(?P<secret>" + UNQUOTED + rb"{6,128})",
+        password,
+    ),
+    _rule("password", "sshpass -p", [exact("sshpass -p")], rb"sshpass -p ?" + _PASSWORD, password),
+    _rule(
+        "password",
+        "mysql -p",
+        [exact(" -p") + ALNUM],
+        rb" -p" + _PASSWORD,
+        after(rb"\b(?:mysql|mariadb)\w*[^\n|;]*", rb"\b7z\w?\b[^\n|;]*", within=_LOOK_BACK, check=password),
+    ),
+    _option("docker login, podman login, helm registry login, az login, oc login", rb" -p[ =]?", "login -p"),
+    _option("mongosh, mongo, mongodump, mongorestore, cqlsh, influx", rb" -p[ =]?", "mongosh -p"),
+    _option("redis-cli", rb" (?:-a|--pass)[ =]", "redis-cli -a"),
+    _option("zip, unzip, mosquitto_pub, mosquitto_sub, sqlcmd, bcp", rb" -P[ =]?", "zip -P"),
+    _option("ldapsearch, ldapadd, ldapmodify, ldapwhoami, ldappasswd", rb" -w[ =]?", "ldapsearch -w"),
+    _option(
+        "smbclient, rpcclient, smbmap", rb" -U[ =]?", "smbclient -U", then=OPENED + rb"[\w.@\\/-]{1,64}%" + _PASSWORD
+    ),
+    _option("plink, pscp, psftp", rb" -pw ", "plink -pw"),
+    _option("winrm, evil-winrm", rb" -p ", "winrm -p"),
+    _option("xfreerdp, mstsc", rb" /p:", "xfreerdp /p:"),
+    _option("kinit, passwd, sudo -S", rb"<<< ?", "<<<"),
+    _option("mysqladmin, nmcli", rb" password ", "mysqladmin password"),
+    _option("lftp", rb" -u[ =]?", "lftp -u", then=rb"[\w.@-]{1,64}," + _PASSWORD),
+    _option("openssl", rb" pass:", "openssl pass:"),
+    _option("net user", rb" [\w.-]{1,64} ", "net user"),
+    _option("sqlplus", rb" [\w.-]{1,64}/", "sqlplus user/password", then=rb"(?P<secret>[^\s@\"'/]{6,128})@"),
+    _rule(
+        "password",
+        "ConvertTo-SecureString",
+        [exact("ConvertTo-SecureString ")],
+        rb"ConvertTo-SecureString(?: -String| -AsPlainText| -Force){0,3} [\"'](?P<secret>[^\"'\n]{6,128})",
+        password,
+    ),
+    _rule(
+        "password",
+        "jdbc:oracle",
+        [exact("jdbc:oracle:")],
+        rb"jdbc:oracle:\w{3,5}:[\w.-]{1,64}/(?P<secret>[^\s@\"'/]{6,128})@",
+        password,
+    ),
+)
+
+_LOGINS = _rule(
+    "token",
+    "login token",
+    [exact("cargo login "), exact("wandb login "), exact("vault login "), exact("authtoken "), exact("snyk auth ")],
+    rb"\w{4,9} ?\w{0,5} " + _TOKEN,
+    token_or_uuid,
+)
+
+_PIPES = (
+    Rule(
+        name="echo password |",
+        kind="password",
+        triggers=tuple(map(exact, ("| chpasswd", "| sudo chpasswd", "| sudo -S", "| passwd", "| sudo passwd"))),
+        pattern=re.compile(rb"echo (?:-\w{1,3} )?" + OPENED + rb"(?:[\w.-]{1,64}:)?(?P<secret>[^\s\"'`\\]{6,128})"),
+        accepts=password,
+        begin=_begin_of_echo,
+        rank=Rank.LOOSE,
+    ),
+    _rule(
+        "password",
+        "base64 -d",
+        [exact("base64 -d"), exact("base64 --decode")],
+        rb"base64 -(?:d|-decode)[^\n]{0,16}\n" + _PASSWORD + rb"(?=[\s\w@]|\Z)",
+        after(rb"password", rb"passwd", rb"secret", rb"token", within=2 * _LOOK_BACK, check=password),
+    ),
+    _rule(
+        "password",
+        "password on a line of its own",
+        [any_case("password:\n")],
+        rb"[A-Za-z]{8}:\n{1,2}(?P<secret>" + UNQUOTED + rb"{16,64})(?=\n|\Z)",
+        token,
+    ),
+    _rule("password", "initial-password", [exact("initial-password\n")], rb"initial-password\n" + _PASSWORD, password),
+    _rule(
+        "password",
+        "expect",
+        [exact('send "'), exact('send -- "')],
+        rb'send (?:-- )?"(?P<secret>[^\s"\\]{6,128})\\{1,2}[rn]"',
+        after(rb"(?i:password|passphrase)[^\n]*\n?", within=_LOOK_BACK, check=password),
+    ),
+    _rule(
+        "password",
+        "typed into a field",
+        [exact("fill("), exact("type("), exact("keys("), exact("Keys("), exact("input_text("), exact("alue(")],
+        rb"\w{4,10}\([^()\n]{0,80}?(?i:password|passwd)[^()\n,]{0,24}[\"'`]\s?,\s{0,8}(?P<quote>[\"'`])(?P<secret>"
+        + UNQUOTED
+        + rb"{6,128})(?P=quote)",
+        password,
+    ),
+)
+
+_FILES = (
+    _rule(
+        "password",
+        "SQL",
+        [any_case("password '"), any_case("password('"), any_case("identified ")],
+        rb"(?i:password|identified(?: with \w{1,32})? by)(?: |\()'(?P<secret>[^\s'\\]{6,128})'",
+        password,
+    ),
+    _rule(
+        "password",
+        "getConnection",
+        [exact("getConnection(")],
+        rb"getConnection\([^,()\n]{1,200},\s?\"[^\"\n]{1,64}\",\s?\"(?P<secret>[^\"\n]{6,128})\"",
+        password,
+    ),
+    _rule(
+        "password",
+        "htpasswd -b",
+        [exact("htpasswd -")],
+        rb"htpasswd -\w{0,6}b\w{0,6} [^\s-]{1,128} [^\s-]{1,128} " + _PASSWORD,
+        password,
+    ),
+    _rule(
+        "password",
+        "netrc",
+        [exact("login ")],
+        rb"login[ \t]\S{1,128}\s{1,8}password[ \t](?P<secret>\S{4,128})",
+        password,
+    ),
+    _rule(
+        "password",
+        "pgpass",
+        [exact(":543") + DIGIT + exact(":"), exact(":6432:")],
+        rb":\d{4}:[\w*-]{1,64}:[\w*-]{1,64}:(?P<secret>[^\s:\"'\\]{4,128})",
+        password,
+    ),
+    _rule(
+        "password", "redis.conf", [exact("requirepass "), exact("masterauth ")], rb"\w{10,11} " + _PASSWORD, password
+    ),
+    _rule(
+        "password",
+        "WIFI:",
+        [exact("WIFI:")],
+        rb"WIFI:(?:[TSHR]:[^;\n]{0,64};){1,4}P:(?P<secret>[^;\n]{8,63});",
+        password,
+    ),
+    _rule("token", "rndc.key", [exact('secret "')], rb'secret "(?P<secret>[A-Za-z0-9+/]{16,128}={0,2})"', token),
+)
+
+_LANGUAGES = (
+    "密码",
+    "密碼",
+    "パスワード",
+    "비밀번호",
+    "пароль",
+    "contraseña",
+    "mot de passe",
+    "senha",
+    "wachtwoord",
+    "hasło",
+)
+_SAID = (
+    _rule(
+        "password",
+        "password is",
+        [
+            any_case("password is "),
+            any_case("passphrase is "),
+            any_case("password was "),
+            exact("New value: "),
+        ],
+        rb"[A-Za-z]{3,10} (?:is|was|value:) (?:now |generated for [\w@.%-]{1,64}: |set to )?"
+        + OPENED
+        + rb"(?P<secret>"
+        + UNQUOTED
+        + rb"{5,127}[^\s\"'`\\.,;:])",
+        password,
+    ),
+    _rule(
+        "password",
+        "new password for",
+        [any_case(f"{word} password for ") for word in ("new", "initial", "temporary")],
+        rb"[A-Za-z]{3,9} [A-Za-z]{8} for [\w@.%-]{1,64}: " + _PASSWORD,
+        password,
+    ),
+    _rule(
+        "password",
+        "password, in another language",
+        [*map(any_case, _LANGUAGES), any_case("kennwort")],
+        rb"[^\s:=]{4,24}(?: de passe)?\s?(?::|=|\xef\xbc\x9a|\xe6\x98\xaf|\xe3\x81\xaf)\s?" + _PASSWORD,
+        password,
+        alone=True,
+    ),
+    _rule(
+        "token",
+        "token is",
+        [any_case("token is "), any_case("api key is "), any_case("secret is "), any_case("secret key is ")],
+        rb"[A-Za-z]{3,6}(?: [A-Za-z]{3})? is " + _TOKEN,
+        token,
+    ),
+    _rule(
+        "token",
+        "Unseal Key",
+        [exact("Unseal Key "), exact("Recovery Key ")],
+        rb"\w{6,8} Key \d{1,2}: (?P<secret>[A-Za-z0-9+/]{43,88}={0,2})",
+        token,
+    ),
+)
+
+COMMAND_RULES = (*_OPTIONS, _LOGINS, *_PIPES, *_FILES, *_SAID)

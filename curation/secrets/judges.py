@@ -1,0 +1,202 @@
+"""The compiled judges: they settle most candidates of the rules that numbers, addresses and names set off everywhere.
+
+A judge gives the bytes that the rule takes, ``REFUSED``, or ``UNSURE`` where only the rule can tell. What a judge says
+is what the rule says, which the tests hold them to; a judge may be as simple as it likes, and unsure.
+
+Functions here are compiled by Numba. ``text`` is bytes and ``place`` the place of a trigger in them; each function
+reads a bounded stretch around it.
+"""
+
+from __future__ import annotations
+
+from curation.secrets.address_judges import email, ipv4, ipv6
+from curation.secrets.lore import (
+    ALNUM,
+    BARE_END,
+    BEFORE_OPERATOR,
+    BLANK,
+    DIGIT,
+    LETTER,
+    LOWER,
+    NAME,
+    OPERATOR,
+    PLAIN,
+    QUOTE,
+    QUOTE_OR_BACKSLASH,
+    SIGN,
+    SPACE,
+    TYPE,
+    UPPER,
+    USER_INFO_END,
+    Lore,
+)
+from curation.secrets.number_judges import bracketed, card, card_in_groups, iban, international, north_american
+from curation.secrets.places import REFUSED, UNSURE, Place, Sorts, Span, Text, byte_at, inner, past, sort_at
+from curation.secrets.rule import Judge
+
+_ASSIGNMENT, _THEN_VALUE, _USER_INFO = (int(judge) for judge in (Judge.ASSIGNMENT, Judge.THEN_VALUE, Judge.USER_INFO))
+_EMAIL, _IPV4, _IPV6 = (int(judge) for judge in (Judge.EMAIL, Judge.IPV4, Judge.IPV6))
+_INTERNATIONAL, _NORTH_AMERICAN, _BRACKETED = (
+    int(judge) for judge in (Judge.INTERNATIONAL, Judge.NORTH_AMERICAN, Judge.BRACKETED)
+)
+_CARD, _CARD_IN_GROUPS, _IBAN = (int(judge) for judge in (Judge.CARD, Judge.CARD_IN_GROUPS, Judge.IBAN))
+
+_AMPERSAND, _SLASH, _COLON, _EQUALS, _GREATER, _D, _S, _T, _V, _BRACE = b"&/:=>dstv}"
+_WIDE_COLON = "：".encode()[0]
+_TO_LOWER_CASE = 0x20
+_VALUE, _DEFAULT, _TEXT = tuple(b"value"), tuple(b"default"), tuple(b"text")
+_LONGEST_NAME, _LONGEST_GAP, _LONGEST_TYPE, _LONGEST_BETWEEN, _LONGEST_USER_INFO = 96, 8, 32, 108, 400
+_SHORTEST_USER_INFO, _SHORTEST_VALUE, _LONG_VALUE = 20, 6, 64
+
+
+@inner
+def judge(kind: int, text: Text, place: Place, end: Place, lore: Lore) -> Span:
+    """What the judge of a kind says of a trigger at ``text[place:end]``."""
+    if kind == _ASSIGNMENT:
+        return _assignment(text, place, end, lore.sorts)
+    if kind == _THEN_VALUE:
+        return _then_value(text, place, end, lore.sorts)
+    if kind == _USER_INFO:
+        return _user_info(text, place, lore.sorts)
+    if kind in (_EMAIL, _IPV4, _IPV6):
+        return _judge_address(kind, text, place, lore)
+    return _judge_number(kind, text, place, lore)
+
+
+@inner
+def _judge_address(kind: int, text: Text, place: Place, lore: Lore) -> Span:
+    if kind == _EMAIL:
+        return email(text, place, lore.sorts, lore.domains)
+    if kind == _IPV4:
+        return ipv4(text, place, lore.sorts, lore.words, lore.facts)
+    return ipv6(text, place - 3, lore.sorts)
+
+
+@inner
+def _judge_number(kind: int, text: Text, place: Place, lore: Lore) -> Span:
+    if kind == _INTERNATIONAL:
+        return international(text, place, lore.sorts, lore.facts)
+    if kind == _NORTH_AMERICAN:
+        return north_american(text, place, lore.sorts)
+    if kind == _BRACKETED:
+        return bracketed(text, place, lore.sorts)
+    if kind == _CARD:
+        return card(text, place + 1, lore.sorts, lore.facts)
+    if kind == _CARD_IN_GROUPS:
+        return card_in_groups(text, place - 3, lore.sorts, lore.facts)
+    return iban(text, place - 1, lore.sorts, lore.facts)
+
+
+@inner
+def _assignment(text: Text, place: Place, end: Place, sorts: Sorts) -> Span:
+    """Refuses where nothing is assigned to the name, or nothing that could be a secret."""
+    if _goes_on(text, end, sorts) or not _is_assigned(text, past(text, place, _LONGEST_NAME, NAME, sorts), sorts):
+        return REFUSED
+    return UNSURE
+
+
+@inner
+def _then_value(text: Text, place: Place, end: Place, sorts: Sorts) -> Span:
+    """Refuses where the name has a value at once, or none after it that is called so and could be a secret."""
+    if _goes_on(text, end, sorts):
+        return REFUSED
+    place = past(text, place, _LONGEST_NAME, NAME, sorts)
+    if byte_at(text, past(text, place, 2 * _LONGEST_GAP, BEFORE_OPERATOR, sorts)) in (_COLON, _EQUALS):
+        return REFUSED
+    highest = min(text.size, place + _LONGEST_BETWEEN)
+    while place < highest and text[place] != _BRACE:
+        place += 1
+        end = _past_value_word(text, place)
+        if end > place and _is_assigned(text, end, sorts):
+            return UNSURE
+    return REFUSED
+
+
+@inner
+def _past_value_word(text: Text, place: Place) -> Place:
+    """Where ``value``, ``default`` or ``text`` ends that begins here; ``place`` where none does."""
+    first = byte_at(text, place) | _TO_LOWER_CASE
+    if first == _V:
+        return _past_word(text, place, _VALUE)
+    if first == _D:
+        return _past_word(text, place, _DEFAULT)
+    return _past_word(text, place, _TEXT) if first == _T else place
+
+
+@inner
+def _past_word(text: Text, place: Place, word: tuple[int, ...]) -> Place:
+    """Where a word ends that begins here, its letters large or small; ``place`` where it does not."""
+    length = 0
+    while length < len(word) and byte_at(text, place + length) | _TO_LOWER_CASE == word[length]:
+        length += 1
+    return place + length if length == len(word) else place
+
+
+@inner
+def _is_assigned(text: Text, place: Place, sorts: Sorts) -> bool:
+    """Whether a name that ends here may be given a value of six bytes or more with a letter and a digit or sign."""
+    place = past(text, place, 2 * _LONGEST_GAP, BEFORE_OPERATOR, sorts)
+    operator = byte_at(text, place)
+    if operator in (_V, _WIDE_COLON):
+        return True  # value=, or the wide colon
+    if not sort_at(text, place, sorts) & OPERATOR:
+        return False
+    following = byte_at(text, place + 1)
+    has_two = (operator != _GREATER and following == _EQUALS) or (operator == _EQUALS and following == _GREATER)
+    place = past(text, place + 1 + has_two, _LONGEST_GAP, BLANK, sorts)
+    if operator == _COLON and byte_at(text, place) == _AMPERSAND:
+        return True  # a reference to a string, in Rust
+    if operator == _COLON and sort_at(text, place, sorts) & LETTER:
+        typed = past(text, past(text, place, _LONGEST_TYPE, TYPE, sorts), 1, BLANK, sorts)
+        if byte_at(text, typed) == _EQUALS:
+            return True
+    prefixed = past(text, place, 2, LETTER, sorts)
+    if sort_at(text, prefixed, sorts) & QUOTE:
+        place = prefixed
+    opened = past(text, place, 4, QUOTE_OR_BACKSLASH, sorts)
+    outside = SPACE | QUOTE_OR_BACKSLASH if opened > place else SPACE | QUOTE_OR_BACKSLASH | BARE_END
+    return _may_be_secret(text, opened, outside, sorts)
+
+
+@inner
+def _goes_on(text: Text, end: Place, sorts: Sorts) -> bool:
+    """Whether the name ends with letters after the trigger: ``tokenizer`` is no token, but ``secretKey`` a secret."""
+    last, following = sort_at(text, end - 1, sorts), sort_at(text, end, sorts)
+    if not (last & LETTER and following & LETTER) or last & UPPER != following & UPPER:
+        return False
+    if byte_at(text, end) | _TO_LOWER_CASE == _S and not sort_at(text, end + 1, sorts) & LETTER:
+        return False  # API_KEYS
+    place = past(text, end, _LONGEST_NAME, UPPER if following & UPPER else LOWER, sorts)
+    return not sort_at(text, place, sorts) & NAME
+
+
+@inner
+def _may_be_secret(text: Text, place: Place, outside: int, sorts: Sorts) -> bool:
+    start, seen = place, 0
+    while place < text.size and not sorts[text[place]] & outside:
+        if place == start + _LONG_VALUE:
+            return True
+        sort = sorts[text[place]]
+        seen |= sort if sort & (ALNUM | PLAIN) else SIGN
+        place += 1
+    return place - start >= _SHORTEST_VALUE and bool(seen & LETTER) and bool(seen & (DIGIT | SIGN))
+
+
+@inner
+def _user_info(text: Text, at: Place, sorts: Sorts) -> Span:
+    """Refuses where neither ``://user:password`` nor a long ``://token`` ends before the ``@``."""
+    place = at - 1
+    lowest = max(0, at - _LONGEST_USER_INFO)
+    has_colon = False
+    while place >= lowest and not sorts[text[place]] & USER_INFO_END:
+        has_colon |= text[place] == _COLON
+        place -= 1
+    if (
+        place < 2
+        or not (has_colon or at - place > _SHORTEST_USER_INFO)
+        or text[place] != _SLASH
+        or text[place - 1] != _SLASH
+        or text[place - 2] != _COLON
+    ):
+        return REFUSED
+    return UNSURE
