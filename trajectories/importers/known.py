@@ -7,7 +7,7 @@ from typing import Final, Self
 
 from trajectories.errors import StorageError
 
-_CACHE_KIB: Final = 16 * 1024
+_CACHE_KIB: Final = 8 * 1024
 
 
 class KnownKeys:
