@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import hashlib
-import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
+from curation.fingerprints import fingerprint_of
 from curation.reasons import Reason
 
 
@@ -24,5 +23,4 @@ class Elsewhere:
         """16 hexadecimal digits that change with anything in it; none where it is empty."""
         if not self.trajectories and not self.turns:
             return ""
-        said = json.dumps([self.trajectories, self.turns], sort_keys=True)
-        return hashlib.sha256(said.encode()).hexdigest()[:16]
+        return fingerprint_of([self.trajectories, self.turns])

@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import fcntl
 import functools
-import hashlib
 import shutil
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, nullcontext
@@ -22,9 +21,10 @@ import polars as pl
 
 from curation.classes import CLASSES, TurnClass
 from curation.filters.attempts import superseded_by_part
+from curation.fingerprints import fingerprint_of
 from curation.judgements import join, judge_pieces
-from curation.passes import JobSizes, Watch, Workers, turn_part_names, unwatched
-from curation.pieces import cut, part_digest
+from curation.passes import JobSizes, Watch, Workers, done_parts, turn_part_names, unwatched
+from curation.pieces import part_digest
 from curation.profile import CurationProfile
 from curation.reasons import Reason
 from curation.sidecar import PartOrigin, Sidecar, open_sidecar, part_origin, versions_json
@@ -109,7 +109,7 @@ def curate(
         searched = search(dataset, name, profile, benchmarks=benchmarks, superseded=superseded, workers=hands)
         wanted = {part: _origin(dataset, part, profile, searched) for part in parts}
         todo = {part: wanted[part] for part in sorted(set(parts) - _up_to_date(sidecar, wanted))}
-        _judge_parts(dataset.folder / "turns", todo, sidecar, profile, searched, hands)
+        _judge_parts(dataset.folder, todo, sidecar, profile, searched, hands)
         stale = sorted(set(sidecar.parts()) - set(parts))
         sidecar.remove(stale)
         manifest = sidecar.manifest()
@@ -121,7 +121,10 @@ def curate(
 
 
 def _origin(dataset: Dataset, part: str, profile: CurationProfile, searched: Searched) -> PartOrigin:
-    """What the sidecar part of a turns part should be made of."""
+    """What the sidecar part of a turns part should be made of.
+
+    What is known of it is asked for again when it is joined: of all parts together it may be as large as the data set.
+    """
     return PartOrigin(
         fingerprint=profile.fingerprint,
         versions=versions_json(),
@@ -190,7 +193,7 @@ def _up_to_date(sidecar: Sidecar, wanted: Mapping[str, PartOrigin]) -> set[str]:
 
 
 def _judge_parts(
-    turns: Path,
+    dataset: Path,
     parts: Mapping[str, PartOrigin],
     sidecar: Sidecar,
     profile: CurationProfile,
@@ -203,24 +206,19 @@ def _judge_parts(
         parts: what each of them is to be made of.
     """
     sidecar.remove(sorted({*parts} & {*sidecar.parts()}))
-    pieces = {part: cut(turns, part, workers.sizes.task_bytes) for part in parts}
-    waiting = {part: len(of_part) for part, of_part in pieces.items()}
-    everything = [piece for of_part in pieces.values() for piece in of_part]
-    work = sidecar.work / hashlib.sha256(f"{profile.fingerprint} {versions_json()}".encode()).hexdigest()[:16]
-    task = functools.partial(judge_pieces, turns, work, profile=profile)
-    for done in workers.each(task, everything, [piece.num_bytes for piece in everything], stage="statistics"):
-        for piece in done:
-            waiting[piece.part] -= 1
-            if not waiting[piece.part]:
-                join(
-                    work,
-                    pieces[piece.part],
-                    sidecar.folder / piece.part,
-                    profile,
-                    trajectories=turns.parent / "trajectories" / piece.part,
-                    origin=parts[piece.part],
-                    elsewhere=searched.elsewhere(piece.part),
-                )
+    work = sidecar.work / fingerprint_of([profile.fingerprint, versions_json()])
+    judge = functools.partial(judge_pieces, dataset / "turns", work, profile=profile)
+    for pieces in done_parts(judge, dataset, list(parts), workers, stage="statistics"):
+        part = pieces[0].part
+        join(
+            work,
+            pieces,
+            sidecar.folder / part,
+            profile,
+            trajectories=dataset / "trajectories" / part,
+            origin=parts[part],
+            elsewhere=searched.elsewhere(part),
+        )
 
 
 def _summary(sidecar: Sidecar, *, num_judged: int, num_skipped: int) -> CurationSummary:

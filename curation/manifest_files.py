@@ -67,3 +67,9 @@ def replace_tables(folder: Path, tables: Mapping[Path, pa.Table], manifest: Base
         with storage_errors(path), written_whole(path) as file:
             pq.write_table(table, file, row_group_size=_ROWS_A_GROUP, **PARQUET_OPTIONS)
     write_manifest(folder, manifest)
+
+
+def parts_below(folder: Path) -> list[str]:
+    """The paths of the parts that stand below a folder that mirrors the turns, sorted."""
+    found = (path.relative_to(folder) for path in folder.glob("domain=*/run=*/*.parquet"))
+    return sorted(path.as_posix() for path in found)

@@ -7,6 +7,7 @@ on how the work on it is cut.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -61,14 +62,25 @@ def turns_by_row_group(path: Path, first: int, end: int, columns: Sequence[str])
         DamagedFileError: one cannot be read.
         InputError: the part lacks a column.
     """
-    with reading_part(path):
-        part = open_part(path)
-    with part:
+    with opened_part(path) as part:
         missing = set(columns) - set(part.schema_arrow.names)
         if missing:
             raise InputError(f"a turns part lacks {', '.join(sorted(missing))}", where=str(path))
         for group in range(first, end):
             yield Turns(part, path, group, read_row_group(part, path, group, columns))
+
+
+@contextmanager
+def opened_part(path: Path) -> Iterator[pq.ParquetFile]:
+    """A part to read row groups of.
+
+    Raises:
+        DamagedFileError: it is not a Parquet file.
+    """
+    with reading_part(path):
+        part = open_part(path)
+    with part:
+        yield part
 
 
 def read_row_group(part: pq.ParquetFile, path: Path, group: int, columns: Sequence[str]) -> pa.Table:

@@ -10,12 +10,15 @@ from pathlib import Path
 from types import TracebackType
 from typing import Generic, Protocol, Self, TypeVar
 
+import numpy as np
 import pyarrow as pa
+import pyarrow.parquet as pq
 
 from curation.neighbours import turns_by_row_group
-from curation.pieces import Piece, cut
+from curation.pieces import Piece, cut, place_of_part
 from curation.spread import Pool
 from trajectories.dataset import Dataset
+from trajectories.part_files import reading_part
 
 _Task = TypeVar("_Task")
 _Result = TypeVar("_Result")
@@ -164,10 +167,58 @@ def turn_part_names(dataset: Dataset) -> list[str]:
     return [Path(part.path).relative_to(turns).as_posix() for part in dataset.turn_parts()]
 
 
+def done_parts(
+    work: Callable[[list[Piece]], list[Piece]], dataset: Path, parts: Sequence[str], workers: Workers, *, stage: str
+) -> Iterator[list[Piece]]:
+    """Have parts done piece by piece; yields the pieces of each part as soon as the last of them is done.
+
+    Args:
+        work: gives back the pieces that it was given.
+        dataset: the folder of the data set.
+
+    Raises:
+        DamagedFileError: a part is not a Parquet file.
+        Exception: as `Workers.each`.
+    """
+    pieces = {part: cut(dataset / "turns", part, workers.sizes.task_bytes) for part in parts}
+    waiting = {part: len(of_part) for part, of_part in pieces.items()}
+    everything = [piece for of_part in pieces.values() for piece in of_part]
+    for done in workers.each(work, everything, [piece.num_bytes for piece in everything], stage=stage):
+        for piece in done:
+            waiting[piece.part] -= 1
+            if not waiting[piece.part]:
+                yield pieces[piece.part]
+
+
+def header_rows(dataset: Path, piece: Piece, columns: Sequence[str]) -> Iterator[pa.Table]:
+    """The rows of a part's trajectories, with the first piece of the part: row groups, one in memory at a time.
+
+    Raises:
+        DamagedFileError: one cannot be read.
+    """
+    if piece.first == 0:
+        path = dataset / "trajectories" / piece.part
+        with reading_part(path):
+            num_groups = pq.read_metadata(path).num_row_groups
+        yield from row_groups(dataset / "trajectories", Piece(piece.part, 0, num_groups, 0), columns)
+
+
+def texts_to_search(
+    dataset: Path, piece: Piece, *, of_headers: Sequence[str], of_turns: Sequence[str]
+) -> Iterator[pa.Table]:
+    """Row groups with ``trajectory_id``, ``turn`` and the columns that are searched. Headers count as turn 0.
+
+    Raises:
+        DamagedFileError: one cannot be read.
+    """
+    for rows in header_rows(dataset, piece, ("trajectory_id", *of_headers)):
+        yield rows.append_column("turn", pa.array(np.zeros(rows.num_rows, np.int32)))
+    yield from row_groups(dataset / "turns", piece, ("trajectory_id", "turn", *of_turns))
+
+
 def place_of(piece: Piece) -> tuple[str, str]:
     """Domain and run of a piece's turns."""
-    domain, run, _ = piece.part.split("/")
-    return domain.removeprefix("domain="), run.removeprefix("run=")
+    return place_of_part(piece.part)
 
 
 def row_groups(turns: Path, piece: Piece, columns: Sequence[str]) -> Iterator[pa.Table]:

@@ -39,11 +39,17 @@ class Piece:
 
     @property
     def domain(self) -> str:
-        return self.part.split("/")[0].removeprefix("domain=")
+        return place_of_part(self.part)[0]
 
     @property
     def file_name(self) -> str:
         return f"{self.part}.{self.digest}.{self.first:06d}-{self.end:06d}"
+
+
+def place_of_part(part: str) -> tuple[str, str]:
+    """Domain and run of a part, by its path below the folder of its table."""
+    domain, run, _ = part.split("/")
+    return domain.removeprefix("domain="), run.removeprefix("run=")
 
 
 def cut(turns: Path, part: str, piece_bytes: int) -> list[Piece]:

@@ -2,19 +2,18 @@
 
 from __future__ import annotations
 
-import hashlib
-import json
 import tomllib
 from collections.abc import Iterable, Mapping
 from enum import StrEnum
 from pathlib import Path
 
-from pydantic import BaseModel, ConfigDict, ValidationError
+from pydantic import ValidationError
 
 from curation.classes import Thresholds
 from curation.filters.settings import Filters
+from curation.fingerprints import fingerprint_of
 from curation.keep import KeepRatios
-from curation.search_settings import ContaminationSettings, DuplicateSettings, Searches, VolatileSettings
+from curation.search_settings import ContaminationSettings, DuplicateSettings, Searches, Settings, VolatileSettings
 from trajectories.errors import InputError
 from trajectories.spelling import nearest
 
@@ -28,10 +27,8 @@ class Draw(StrEnum):
     """Of every turn so many tokens are in the loss."""
 
 
-class CurationProfile(BaseModel):
+class CurationProfile(Settings):
     """All that a curation's result depends on, beside the data and the benchmarks."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid")
 
     seed: int = 0
     draw: Draw = Draw.TURN
@@ -59,14 +56,10 @@ class CurationProfile(BaseModel):
         except ValidationError as error:
             raise _profile_error(error, path) from None
 
-    def canonical_json(self) -> str:
-        """The one textual form of this profile: sorted keys, every default spelt out."""
-        return json.dumps(self.model_dump(), sort_keys=True)
-
     @property
     def fingerprint(self) -> str:
         """16 hexadecimal digits that change with any setting."""
-        return hashlib.sha256(self.canonical_json().encode()).hexdigest()[:16]
+        return fingerprint_of(self.model_dump())
 
 
 def _profile_error(error: ValidationError, path: Path) -> InputError:

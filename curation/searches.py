@@ -13,6 +13,7 @@ from curation.duplicates import Duplicates, Scope, find_duplicates, open_duplica
 from curation.elsewhere import Elsewhere
 from curation.filters import Filters, settings
 from curation.passes import Workers
+from curation.pieces import place_of_part
 from curation.profile import CurationProfile
 from curation.reasons import REASONS, Reason
 from curation.replays import find_volatile
@@ -95,8 +96,8 @@ def _ids_of(dataset: Dataset, part: str) -> list[str]:
 
 def _of_part(table: pl.LazyFrame, part: str, ids: Sequence[str]) -> pl.DataFrame:
     """(trajectory_id, turn) of a table's rows that belong to the part with these trajectories, sorted."""
-    domain, run, _ = part.split("/")
-    of_run = (pl.col("domain") == domain.removeprefix("domain=")) & (pl.col("run") == run.removeprefix("run="))
+    domain, run = place_of_part(part)
+    of_run = (pl.col("domain") == domain) & (pl.col("run") == run)
     if not ids:
         return pl.DataFrame(schema={"trajectory_id": pl.String, "turn": pl.Int32})
     return (

@@ -21,7 +21,7 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 from pydantic import BaseModel, ConfigDict
 
-from curation.manifest_files import read_manifest, refuse_newer, write_manifest
+from curation.manifest_files import parts_below, read_manifest, refuse_newer, write_manifest
 from curation.profile import CurationProfile
 from trajectories.dataset import Dataset, check_name
 from trajectories.errors import InputError
@@ -154,8 +154,7 @@ class Sidecar:
 
     def parts(self) -> list[str]:
         """The paths of the parts that stand, below the folder, sorted."""
-        found = (path.relative_to(self.folder) for path in self.folder.glob("domain=*/run=*/*.parquet"))
-        return sorted(path.as_posix() for path in found)
+        return parts_below(self.folder)
 
     def manifest(self) -> Manifest | None:
         """The manifest, None where the sidecar is not whole yet.

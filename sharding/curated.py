@@ -6,15 +6,12 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from curation.profile import Draw
-from curation.replays import open_volatile
+from curation.replays import Volatile, open_volatile
 from curation.sidecar import Manifest, open_sidecar
 from sharding.manifest import CurationFacts
 from sharding.sources import SourcePart, Sources
 from trajectories import DamagedFileError, InputError
 from trajectories.dataset import Dataset
-
-_VOLATILE = "volatile"
-"""The name of the search among those that a sidecar knew of."""
 
 
 def curated_sources(dataset: Dataset, parts: Sequence[SourcePart], curation: str) -> tuple[Sources, CurationFacts]:
@@ -55,11 +52,10 @@ def curated_sources(dataset: Dataset, parts: Sequence[SourcePart], curation: str
 
 def _volatile_table(dataset: Dataset, curation: str, manifest: Manifest) -> Path | None:
     """The table of volatile spans, if the curation has searched for them."""
-    if _VOLATILE not in manifest.searches:
+    if Volatile.NAME not in manifest.searches:
         return None
     volatile = open_volatile(dataset, curation)
-    found = volatile.summary()
-    if found is None or found.fingerprint != manifest.searches[_VOLATILE]:
+    if volatile.summary_of(manifest.searches[Volatile.NAME]) is None:
         raise InputError(
             f"the volatile spans are not those that curation '{curation}' knew of",
             where=str(volatile.folder),

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
-from dataclasses import dataclass
 from itertools import groupby
 from operator import attrgetter
 from pathlib import Path
@@ -14,13 +12,15 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
+from curation.neighbours import opened_part, read_row_group
+from curation.pieces import TEXT_COLUMNS
 from curation.replays.spans import Spans
 from sharding.conversation import ContextText, TurnText
 from sharding.manifest import UNREADABLE
 from sharding.masks import Mask, TokenDraw
 from sharding.sources import Sources, Unit
 from trajectories import InputError
-from trajectories.part_files import open_part, reading_part
+from trajectories.part_files import reading_part
 
 _JUDGED = ("trajectory_id", "turn", "kept", "class", "keep_ratio")
 
@@ -64,12 +64,13 @@ def _turns(sources: Sources, unit: Unit) -> Iterator[JudgedTurn]:
     """The unit's turns beside what the sidecar says of them: it mirrors the turns row for row."""
     sidecar = sources.judgements(unit.part)
     volatile = _volatile_spans(sources, unit)
-    with _part(sources.turns(unit.part)) as turns, _part(sidecar) as judgements:
-        if judgements.file.num_row_groups != turns.file.num_row_groups:
+    path = sources.turns(unit.part)
+    with opened_part(path) as turns, opened_part(sidecar) as judgements:
+        if judgements.num_row_groups != turns.num_row_groups:
             raise _stale(sidecar)
         for group in range(unit.first, unit.end):
-            rows = turns.read_row_group(group, ["trajectory_id", "turn", "action", "observation"])
-            judged = judgements.read_row_group(group, list(_JUDGED))
+            rows = read_row_group(turns, path, group, TEXT_COLUMNS)
+            judged = read_row_group(judgements, sidecar, group, _JUDGED)
             if not rows.select(["trajectory_id", "turn"]).equals(judged.select(["trajectory_id", "turn"])):
                 raise _stale(sidecar)
             columns = (judged[name].to_pylist() for name in _JUDGED)
@@ -105,26 +106,6 @@ def _of_unit(unit: Unit) -> pc.Expression:
 def _filtered(path: Path, columns: list[str], rows: pc.Expression) -> pa.Table:
     """Some rows of a Parquet file, of which only the row groups are read that may have them."""
     return pq.read_table(path, columns=columns, filters=rows, partitioning=None, page_checksum_verification=True)
-
-
-@dataclass(frozen=True, slots=True)
-class _Part:
-    """An open Parquet file that names itself where it is damaged."""
-
-    path: Path
-    file: pq.ParquetFile
-
-    def read_row_group(self, group: int, columns: list[str]) -> pa.Table:
-        with reading_part(self.path):
-            return self.file.read_row_group(group, columns=columns)
-
-
-@contextmanager
-def _part(path: Path) -> Iterator[_Part]:
-    with reading_part(path):
-        file = open_part(path)
-    with file:
-        yield _Part(path, file)
 
 
 def _texts(column: pa.ChunkedArray) -> list[str]:

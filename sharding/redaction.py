@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from operator import itemgetter
 
 from curation.replays.spans import Spans, shifted, union
-from curation.secrets import SCREEN_COLUMNS, Finding, Placeholders, find, redact
+from curation.secrets import Finding, Placeholders, redact, screen_columns
 from curation.secrets.detector import PLACEHOLDER
 from sharding.conversation import ContextText, TurnText
 
@@ -19,11 +19,10 @@ def redacted(context: ContextText, turns: Sequence[TurnText]) -> tuple[ContextTe
     What is volatile in an observation is so in its new form, and a placeholder for any of it is.
     """
     domain, *parts = context
-    columns = SCREEN_COLUMNS if domain == "terminal" else None
+    columns = screen_columns(domain)
     placeholders = Placeholders()
     for text in (*parts, *(text for turn in turns for text in (turn.action, turn.observation))):
-        for finding in find(text, columns=columns):
-            placeholders.stand_for(finding.kind, text[finding.start : finding.end])
+        placeholders.learn(text, columns=columns)
     counts: Counter[str] = Counter()
 
     def without(text: str) -> tuple[str, list[Finding]]:

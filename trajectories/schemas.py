@@ -91,3 +91,13 @@ TRAJECTORIES = _versioned(
     ]
 )
 """A row a trajectory. ``domain`` and ``run`` are hive keys of the path."""
+
+CONTEXT_COLUMNS = (
+    "instruction",
+    "task_description",
+    "action_space",
+    "initial_state",
+    "demonstrations",
+    "simulation_instruction",
+)
+"""The texts of a trajectory's row: what is said before its first turn."""

@@ -3,11 +3,7 @@
 from __future__ import annotations
 
 import functools
-import hashlib
-import json
 import shutil
-import sys
-import unicodedata
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
@@ -18,6 +14,7 @@ from curation.contamination.benchmark_files import BenchmarkItem, read_benchmark
 from curation.contamination.index import SourceFacts, build_index
 from curation.contamination.scan import scan_pieces
 from curation.contamination.table import HITS, KEYS, ContaminationSummary, open_contamination
+from curation.fingerprints import fingerprint_of, notion_of_words
 from curation.passes import Workers, turn_pieces
 from curation.pieces import Piece, contents_of
 from curation.search_settings import ContaminationSettings
@@ -58,8 +55,8 @@ def find_contamination(
     texts = (text for path in _distinct(benchmarks) for text in _texts_of(path))
     index, sources = build_index(texts, settings)
     fingerprint = _fingerprint(settings, index.fingerprint, pieces)
-    done = contamination.summary()
-    if done is not None and done.fingerprint == fingerprint:
+    done = contamination.summary_of(fingerprint)
+    if done is not None:
         return done
     work = contamination.work / fingerprint
     index.save(work / "index.npz")
@@ -99,9 +96,7 @@ def _written(name: str) -> str:
 
 def _fingerprint(settings: ContaminationSettings, index: str, pieces: Sequence[Piece]) -> str:
     """Of all that the result depends on: the settings, the benchmarks, the parts, and Python's notion of a word."""
-    parts = contents_of(pieces)
-    words = [*sys.version_info[:2], unicodedata.unidata_version]
-    return hashlib.sha256(json.dumps([settings.canonical_json(), index, parts, words]).encode()).hexdigest()[:16]
+    return fingerprint_of([settings.canonical_json(), index, contents_of(pieces), notion_of_words()])
 
 
 def _summarise(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from enum import StrEnum
 from pathlib import Path
 
@@ -16,7 +16,7 @@ from curation.contamination import kernel
 from curation.contamination.index import NgramIndex
 from curation.contamination.table import HITS
 from curation.ngrams import Ends, texts_of
-from curation.passes import place_of, row_groups
+from curation.passes import place_of, texts_to_search
 from curation.pieces import Piece
 from curation.search_settings import ContaminationSettings
 from curation.words import lower_table
@@ -66,21 +66,12 @@ def scan_pieces(
         path = work / piece.file_name
         if path.exists():
             continue
-        found = [_hits(rows, index, lookup, settings) for rows in _tables(dataset, piece)]
+        tables = texts_to_search(dataset, piece, of_headers=_OF_HEADERS, of_turns=_OF_TURNS)
+        found = [_hits(rows, index, lookup, settings) for rows in tables]
         domain, run = place_of(piece)
         hits = pl.concat(found).with_columns(domain=pl.lit(domain), run=pl.lit(run))
         with storage_errors(path), written_whole(path) as file:
             pq.write_table(hits.select(HITS.names).to_arrow().cast(HITS), file)
-
-
-def _tables(dataset: Path, piece: Piece) -> Iterator[pa.Table]:
-    """Row groups with ``trajectory_id``, ``turn`` and the columns to search."""
-    if piece.first == 0:
-        num_groups = pq.read_metadata(dataset / "trajectories" / piece.part).num_row_groups
-        headers = Piece(piece.part, 0, num_groups, 0)
-        for rows in row_groups(dataset / "trajectories", headers, ("trajectory_id", *_OF_HEADERS)):
-            yield rows.append_column("turn", pa.array(np.zeros(rows.num_rows, np.int32)))
-    yield from row_groups(dataset / "turns", piece, ("trajectory_id", "turn", *_OF_TURNS))
 
 
 def _hits(rows: pa.Table, index: NgramIndex, lookup: kernel.Lookup, settings: ContaminationSettings) -> pl.DataFrame:

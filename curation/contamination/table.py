@@ -6,7 +6,6 @@ The schema is explicit and versioned, and pinned by a golden file in the tests.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from pathlib import Path
 
 import polars as pl
@@ -14,10 +13,10 @@ import pyarrow as pa
 from pydantic import BaseModel, ConfigDict
 
 from curation.contamination.index import SourceFacts
-from curation.manifest_files import read_manifest, replace_tables
+from curation.manifest_files import replace_tables
 from curation.search_settings import ContaminationSettings
-from trajectories.dataset import Dataset, check_name
-from trajectories.errors import InputError
+from curation.search_tables import SearchTables
+from trajectories.dataset import Dataset
 
 SCHEMA_VERSION = 1
 
@@ -65,34 +64,18 @@ class ContaminationSummary(BaseModel):
     """Distinct items found, by source."""
 
 
-@dataclass(frozen=True, slots=True)
-class Contamination:
+class Contamination(SearchTables[ContaminationSummary]):
     """The table in ``folder``. The manifest is written last: a table that has one is whole."""
 
-    folder: Path
-
-    @property
-    def work(self) -> Path:
-        """Where the files of a search that is not done lie."""
-        return self.folder / ".work"
+    __slots__ = ()
+    NAME = "contamination"
+    SOUGHT = "contamination"
+    THIS = "this search for contamination"
+    SUMMARY = ContaminationSummary
 
     @property
     def path(self) -> Path:
         return self.folder / "hits.parquet"
-
-    def summary(self) -> ContaminationSummary | None:
-        """What the search came to, None where it is not done.
-
-        Raises:
-            InputError: it cannot be understood, or a newer worldtape wrote it.
-        """
-        return read_manifest(
-            self.folder,
-            ContaminationSummary,
-            version=SCHEMA_VERSION,
-            what="this search for contamination",
-            mend="remove the file and search again",
-        )
 
     def scan(self) -> pl.LazyFrame:
         """The table, sorted by its `KEYS`.
@@ -100,8 +83,7 @@ class Contamination:
         Raises:
             InputError: the data set has not been searched.
         """
-        if self.summary() is None:
-            raise InputError("nobody has searched for contamination", where=str(self.folder), mend="search first")
+        self.require()
         return pl.scan_parquet(self.path, glob=False, hive_partitioning=False)
 
     def replace(self, hits: pa.Table, summary: ContaminationSummary) -> None:
@@ -119,4 +101,4 @@ def open_contamination(dataset: Dataset, name: str = "default") -> Contamination
     Raises:
         InputError: the name cannot be a folder's, or the data set is not a local folder.
     """
-    return Contamination(dataset.folder / "curation" / check_name(name, "curation") / "contamination")
+    return Contamination.of(dataset, name)

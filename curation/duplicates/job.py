@@ -8,11 +8,7 @@ was killed goes on with the pieces it had done.
 from __future__ import annotations
 
 import functools
-import hashlib
-import json
 import shutil
-import sys
-import unicodedata
 from collections.abc import Collection, Sequence
 from pathlib import Path
 
@@ -26,6 +22,7 @@ from curation.duplicates.numbering import Numbered, Turns, WholeTrajectories
 from curation.duplicates.shingle_files import trajectory_sets, turn_sets, wanted_turns
 from curation.duplicates.signatures import PieceFiles, shingle_pieces, sign_pieces
 from curation.duplicates.table import SCHEMAS, DuplicatesSummary, Scope, ScopeSummary, open_duplicates
+from curation.fingerprints import fingerprint_of, notion_of_words
 from curation.passes import Workers, turn_pieces
 from curation.pieces import Piece, contents_of
 from curation.search_settings import DuplicateSettings
@@ -64,8 +61,8 @@ def find_duplicates(
     duplicates = open_duplicates(dataset, name)
     pieces = turn_pieces(dataset, workers.sizes)
     fingerprint = _fingerprint(settings, pieces, without)
-    done = duplicates.summary()
-    if done is not None and done.fingerprint == fingerprint:
+    done = duplicates.summary_of(fingerprint)
+    if done is not None:
         return done
     found = _search(dataset.folder / "turns", duplicates.work / fingerprint, pieces, settings, without, workers)
     summary = DuplicatesSummary(
@@ -83,10 +80,7 @@ def find_duplicates(
 
 def _fingerprint(settings: DuplicateSettings, pieces: Sequence[Piece], without: Collection[str]) -> str:
     """Of all that the result depends on: the settings, the parts, and Python's notion of a word."""
-    parts = contents_of(pieces)
-    words = [*sys.version_info[:2], unicodedata.unidata_version]
-    depends_on = json.dumps([settings.canonical_json(), parts, words, sorted(without)])
-    return hashlib.sha256(depends_on.encode()).hexdigest()[:16]
+    return fingerprint_of([settings.canonical_json(), contents_of(pieces), notion_of_words(), sorted(without)])
 
 
 def _search(

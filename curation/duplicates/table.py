@@ -6,7 +6,6 @@ What has no row is unique. The schemas are explicit and versioned, and pinned by
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
 
@@ -14,10 +13,10 @@ import polars as pl
 import pyarrow as pa
 from pydantic import BaseModel, ConfigDict
 
-from curation.manifest_files import read_manifest, replace_tables
+from curation.manifest_files import replace_tables
 from curation.search_settings import DuplicateSettings
-from trajectories.dataset import Dataset, check_name
-from trajectories.errors import InputError
+from curation.search_tables import SearchTables
+from trajectories.dataset import Dataset
 
 SCHEMA_VERSION = 1
 
@@ -82,33 +81,17 @@ class DuplicatesSummary(BaseModel):
     trajectories: ScopeSummary
 
 
-@dataclass(frozen=True, slots=True)
-class Duplicates:
+class Duplicates(SearchTables[DuplicatesSummary]):
     """The tables in ``folder``. The manifest is written last: tables that have one are whole."""
 
-    folder: Path
-
-    @property
-    def work(self) -> Path:
-        """Where the files of a search that is not done lie."""
-        return self.folder / ".work"
+    __slots__ = ()
+    NAME = "duplicates"
+    SOUGHT = "duplicates"
+    THIS = "these duplicates"
+    SUMMARY = DuplicatesSummary
 
     def path(self, scope: Scope) -> Path:
         return self.folder / f"{scope}.parquet"
-
-    def summary(self) -> DuplicatesSummary | None:
-        """What the search came to, None where it is not done.
-
-        Raises:
-            InputError: it cannot be understood, or a newer worldtape wrote it.
-        """
-        return read_manifest(
-            self.folder,
-            DuplicatesSummary,
-            version=SCHEMA_VERSION,
-            what="these duplicates",
-            mend="remove the file and search again",
-        )
 
     def scan(self, scope: Scope) -> pl.LazyFrame:
         """A table, sorted by its keys.
@@ -116,8 +99,7 @@ class Duplicates:
         Raises:
             InputError: the data set has not been searched.
         """
-        if self.summary() is None:
-            raise InputError("nobody has searched for duplicates", where=str(self.folder), mend="search first")
+        self.require()
         return pl.scan_parquet(self.path(scope), glob=False, hive_partitioning=False)
 
     def replace(self, tables: Mapping[Scope, pa.Table], summary: DuplicatesSummary) -> None:
@@ -135,4 +117,4 @@ def open_duplicates(dataset: Dataset, name: str = "default") -> Duplicates:
     Raises:
         InputError: the name cannot be a folder's, or the data set is not a local folder.
     """
-    return Duplicates(dataset.folder / "curation" / check_name(name, "curation") / "duplicates")
+    return Duplicates.of(dataset, name)

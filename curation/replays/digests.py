@@ -17,11 +17,10 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 from numpy.typing import NDArray
 
-from curation.passes import row_groups
+from curation.passes import header_rows, row_groups
 from curation.pieces import Piece
 from curation.replays.shapes import shape
 from trajectories.files import storage_errors, written_whole
-from trajectories.part_files import reading_part
 
 _DIGEST_BYTES = 16
 _DIGEST = pa.binary(_DIGEST_BYTES)
@@ -80,7 +79,7 @@ def digest_pieces(dataset: Path, work: Path, pieces: Sequence[Piece]) -> None:
         if files.turns.exists():
             continue
         if piece.first == 0:
-            _write(files.headers, _HEADERS, _headers(dataset / "trajectories", piece))
+            _write(files.headers, _HEADERS, _headers(dataset, piece))
         groups = row_groups(dataset / "turns", piece, ("trajectory_id", "turn", "action", "observation"))
         _write(files.turns, _TURNS, map(_digested, groups))
 
@@ -91,11 +90,9 @@ def _write(path: Path, schema: pa.Schema, tables: Iterator[pa.Table]) -> None:
             writer.write_table(table)
 
 
-def _headers(trajectories: Path, piece: Piece) -> Iterator[pa.Table]:
-    with reading_part(trajectories / piece.part):
-        num_groups = pq.read_metadata(trajectories / piece.part).num_row_groups
+def _headers(dataset: Path, piece: Piece) -> Iterator[pa.Table]:
     columns = ("trajectory_id", "task_sha256", "initial_state", "started_at")
-    for rows in row_groups(trajectories, Piece(piece.part, 0, num_groups, 0), columns):
+    for rows in header_rows(dataset, piece, columns):
         shapes = [_digest(shape(decoded(text)).encode()) for text in _stored(rows["initial_state"])]
         named = {name: rows[name] for name in ("trajectory_id", "task_sha256", "started_at")}
         yield pa.table({**named, "initial_shape": pa.array(shapes, _DIGEST)}).select(_HEADERS.names).cast(_HEADERS)

@@ -8,11 +8,7 @@ search that was killed goes on with what it had done.
 from __future__ import annotations
 
 import functools
-import hashlib
-import json
 import shutil
-import sys
-import unicodedata
 from collections import Counter
 from collections.abc import Collection, Sequence
 from importlib.metadata import version
@@ -21,6 +17,7 @@ from pathlib import Path
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from curation.fingerprints import fingerprint_of, notion_of_words
 from curation.passes import Workers, turn_pieces
 from curation.pieces import Piece, contents_of
 from curation.replays.comparing import compare_groups, spans_found
@@ -64,8 +61,8 @@ def find_volatile(
     volatile = open_volatile(dataset, name)
     pieces = turn_pieces(dataset, workers.sizes)
     fingerprint = _fingerprint(settings, pieces, without)
-    done = volatile.summary()
-    if done is not None and done.fingerprint == fingerprint:
+    done = volatile.summary_of(fingerprint)
+    if done is not None:
         return done
     work = volatile.work / fingerprint
     make_folder(work)
@@ -88,10 +85,8 @@ def find_volatile(
 
 def _fingerprint(settings: VolatileSettings, pieces: Sequence[Piece], without: Collection[str]) -> str:
     """Of all that the result depends on: the settings, the parts, Python's notion of a word, and what aligns texts."""
-    parts = contents_of(pieces)
-    versions = [*sys.version_info[:2], unicodedata.unidata_version, version("rapidfuzz")]
-    depends_on = json.dumps([settings.canonical_json(), parts, versions, sorted(without)])
-    return hashlib.sha256(depends_on.encode()).hexdigest()[:16]
+    versions = [*notion_of_words(), version("rapidfuzz")]
+    return fingerprint_of([settings.canonical_json(), contents_of(pieces), versions, sorted(without)])
 
 
 def _replays(dataset: Path, work: Path, pieces: Sequence[Piece], without: Collection[str], workers: Workers) -> Plan:

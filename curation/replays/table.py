@@ -5,17 +5,16 @@ The schema is explicit and versioned, and pinned by a golden file in the tests.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from pathlib import Path
 
 import polars as pl
 import pyarrow as pa
 from pydantic import BaseModel, ConfigDict
 
-from curation.manifest_files import read_manifest, replace_tables
+from curation.manifest_files import replace_tables
 from curation.search_settings import VolatileSettings
-from trajectories.dataset import Dataset, check_name
-from trajectories.errors import InputError
+from curation.search_tables import SearchTables
+from trajectories.dataset import Dataset
 
 SCHEMA_VERSION = 1
 
@@ -61,34 +60,18 @@ class VolatileSummary(BaseModel):
     """Turns whose comparison with their reference would have been too much work; if not 0, spans may be missing."""
 
 
-@dataclass(frozen=True, slots=True)
-class Volatile:
+class Volatile(SearchTables[VolatileSummary]):
     """The table in ``folder``. The manifest is written last: a table that has one is whole."""
 
-    folder: Path
-
-    @property
-    def work(self) -> Path:
-        """Where the files of a search that is not done lie."""
-        return self.folder / ".work"
+    __slots__ = ()
+    NAME = "volatile"
+    SOUGHT = "volatile spans"
+    THIS = "these volatile spans"
+    SUMMARY = VolatileSummary
 
     @property
     def path(self) -> Path:
         return self.folder / "spans.parquet"
-
-    def summary(self) -> VolatileSummary | None:
-        """What the search came to, None where it is not done.
-
-        Raises:
-            InputError: it cannot be understood, or a newer worldtape wrote it.
-        """
-        return read_manifest(
-            self.folder,
-            VolatileSummary,
-            version=SCHEMA_VERSION,
-            what="these volatile spans",
-            mend="remove the file and search again",
-        )
 
     def scan(self) -> pl.LazyFrame:
         """The table, sorted by its `KEYS`.
@@ -96,8 +79,7 @@ class Volatile:
         Raises:
             InputError: the data set has not been searched.
         """
-        if self.summary() is None:
-            raise InputError("nobody has searched for volatile spans", where=str(self.folder), mend="search first")
+        self.require()
         return pl.scan_parquet(self.path, glob=False, hive_partitioning=False)
 
     def replace(self, spans: pa.Table, summary: VolatileSummary) -> None:
@@ -115,4 +97,4 @@ def open_volatile(dataset: Dataset, name: str = "default") -> Volatile:
     Raises:
         InputError: the name cannot be a folder's, or the data set is not a local folder.
     """
-    return Volatile(dataset.folder / "curation" / check_name(name, "curation") / "volatile")
+    return Volatile.of(dataset, name)

@@ -10,6 +10,7 @@ import polars as pl
 from pydantic import BaseModel
 
 from curation.classes import CLASSES, TurnClass
+from curation.pieces import place_of_part
 from curation.reasons import REASONS, Reason
 from curation.report.amounts import Count
 from curation.sidecar import Sidecar
@@ -95,7 +96,7 @@ def changes(this: Sidecar, other: Sidecar) -> Changes:
             only_this += _num_rows(ours)
             only_other += _num_rows(theirs)
             continue
-        domain = part.split("/")[0].removeprefix("domain=")
+        domain, _ = place_of_part(part)
         num_both = 0
         for *judged, num_turns, num_points in _joined(ours, theirs).iter_rows():
             flow = _Flow(domain, (judged[3], judged[4], judged[5]), (judged[0], judged[1], judged[2]))

@@ -13,7 +13,7 @@ from pydantic import BaseModel
 
 from curation.report.amounts import Count
 from curation.report.texts import Excerpt, Place, excerpts, without_secrets
-from curation.secrets.finding import PERSONAL
+from curation.secrets import PERSONAL, open_secrets
 from curation.sidecar import Manifest
 from trajectories.dataset import Dataset
 
@@ -150,8 +150,8 @@ def duplicates_facts(dataset: Dataset, name: str, manifest: Manifest) -> Duplica
     from curation.duplicates import Scope, open_duplicates  # here, for it loads Numba
 
     found = open_duplicates(dataset, name)
-    summary = found.summary()
-    if summary is None or summary.fingerprint != manifest.searches["duplicates"]:
+    summary = found.summary_of(manifest.searches["duplicates"])
+    if summary is None:
         return None
     return DuplicatesFacts(
         turns=_copies(dataset, found, Scope.TURNS, summary.turns),
@@ -213,8 +213,8 @@ def contamination_facts(dataset: Dataset, name: str, manifest: Manifest) -> Cont
     from curation.contamination import open_contamination  # here, for it loads Numba
 
     found = open_contamination(dataset, name)
-    summary = found.summary()
-    if summary is None or summary.fingerprint != manifest.searches["contamination"]:
+    summary = found.summary_of(manifest.searches["contamination"])
+    if summary is None:
         return None
     hits = found.scan()
     return ContaminationFacts(
@@ -272,11 +272,9 @@ def secrets_facts(dataset: Dataset, name: str, manifest: Manifest) -> SecretsFac
     """What was found of secrets and personal data, None where the judgement knew of no such search."""
     if "secrets" not in manifest.searches:
         return None
-    from curation.secrets.table import open_secrets  # here, for it loads Numba
-
     found = open_secrets(dataset, name)
-    summary = found.summary()
-    if summary is None or summary.fingerprint != manifest.searches["secrets"]:
+    summary = found.summary_of(manifest.searches["secrets"])
+    if summary is None:
         return None
     rules = found.scan().group_by("kind", "rule").len().sort(["len", "rule"], descending=[True, False])
     by_rule = rules.collect(engine="streaming")
@@ -308,8 +306,8 @@ def volatile_facts(dataset: Dataset, name: str, manifest: Manifest) -> VolatileF
         return None
     from curation.replays import open_volatile  # here, for only a profile that wants it has it
 
-    summary = open_volatile(dataset, name).summary()
-    if summary is None or summary.fingerprint != manifest.searches["volatile"]:
+    summary = open_volatile(dataset, name).summary_of(manifest.searches["volatile"])
+    if summary is None:
         return None
     return VolatileFacts(**{field: getattr(summary, field) for field in VolatileFacts.model_fields})
 

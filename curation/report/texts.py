@@ -20,9 +20,10 @@ import pyarrow.parquet as pq
 from numpy.typing import NDArray
 from pydantic import BaseModel
 
-from curation.secrets import SCREEN_COLUMNS, Placeholders, find, redact
+from curation.secrets import Placeholders, redact, screen_columns
 from trajectories.dataset import Dataset, Part
 from trajectories.part_files import open_part, reading_part
+from trajectories.schemas import CONTEXT_COLUMNS
 
 _TEXT_LIMIT = 1200
 _WINDOW_BYTES = 2**18
@@ -30,14 +31,6 @@ _MARGIN = 2**15
 """Code points at the end of a window of which nothing is shown; the longest secrets of one word are half as long."""
 _ROWS_AT_ONCE = 64
 _OF_TURNS = ("action", "observation")
-_OF_HEADERS = (
-    "instruction",
-    "task_description",
-    "action_space",
-    "initial_state",
-    "demonstrations",
-    "simulation_instruction",
-)
 
 
 class Place(NamedTuple):
@@ -86,8 +79,7 @@ class _Shown:
     def read(self, turn: int, column: str, window: _Window | None) -> None:
         """Learn the secrets that a text tells, and keep the text where it is wanted."""
         if window is not None:
-            for finding in find(window.text, columns=self.columns):
-                self.placeholders.stand_for(finding.kind, window.text[finding.start : finding.end])
+            self.placeholders.learn(window.text, columns=self.columns)
         if (turn, column) in self.wanted:
             self.windows[turn, column] = window
 
@@ -114,9 +106,9 @@ def excerpts(dataset: Dataset, places: Collection[Place]) -> dict[Place, Excerpt
     """
     shown: dict[tuple[str, str, str], _Shown] = {}
     for domain, run, trajectory_id, turn, column in sorted(places):
-        new = _Shown(SCREEN_COLUMNS if domain == "terminal" else None)
+        new = _Shown(screen_columns(domain))
         shown.setdefault((domain, run, trajectory_id), new).wanted.add((turn, column))
-    for columns, parts in ((_OF_HEADERS, dataset.trajectory_parts()), (_OF_TURNS, dataset.turn_parts())):
+    for columns, parts in ((CONTEXT_COLUMNS, dataset.trajectory_parts()), (_OF_TURNS, dataset.turn_parts())):
         for part in parts:
             of_part = {key[2]: one for key, one in shown.items() if key[:2] == (part.domain, part.run)}
             for trajectory_id, turn, texts in _rows(dataset, part, of_part.keys(), columns):

@@ -12,7 +12,7 @@ American ones); IBANs in small letters; e-mail at rare top-level domains, and at
 wrapped at the edge of a screen whose rows hold double-width characters.
 """
 
-from curation.secrets.detector import SCREEN_COLUMNS, find
+from curation.secrets.detector import SCREEN_COLUMNS, find, screen_columns
 from curation.secrets.finding import PERSONAL, Finding
 from curation.secrets.job import find_secrets
 from curation.secrets.redaction import Placeholders, redact, redact_trajectory
@@ -31,4 +31,5 @@ __all__ = [
     "open_secrets",
     "redact",
     "redact_trajectory",
+    "screen_columns",
 ]

@@ -26,6 +26,7 @@ RULES: tuple[Rule, ...] = (
     *(*ASSIGNMENT_RULES, *COMMAND_RULES, *PERSONAL_RULES),
 )
 SCREEN_COLUMNS = 160
+"""A screen is so wide, and wraps its rows there."""
 PLACEHOLDER = re.compile(r"\[(?:secret|personal):[\w.-]{1,64}(?::\d{1,9})?\]", re.ASCII)
 """What stands for a secret that was taken out, here or when it was recorded."""
 
@@ -47,6 +48,11 @@ _Span: TypeAlias = tuple[int, int, int]
 """Where it starts, where it ends, in bytes; the number of the rule that takes it."""
 _Spans: TypeAlias = NDArray[np.int64]
 """(n, 3): a span in each row."""
+
+
+def screen_columns(domain: str) -> int | None:
+    """How wide the screens are that texts of a domain show; None where they show none."""
+    return SCREEN_COLUMNS if domain == "terminal" else None
 
 
 def find(text: str, *, columns: int | None = SCREEN_COLUMNS) -> list[Finding]:

@@ -7,32 +7,27 @@ piece is searched. Parts that stand are not searched again while the rules are t
 from __future__ import annotations
 
 import functools
-import hashlib
 import itertools
-import json
 import shutil
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from curation.passes import Workers, row_groups, turn_part_names
-from curation.pieces import Piece, cut, part_digest
-from curation.secrets.detector import SCREEN_COLUMNS, find
+from curation.fingerprints import fingerprint_of
+from curation.passes import Workers, done_parts, texts_to_search, turn_part_names
+from curation.pieces import Piece, part_digest
+from curation.secrets.detector import find, screen_columns
 from curation.secrets.finding import Finding
 from curation.secrets.sources import digest
 from curation.secrets.table import FINDINGS, SecretFindings, SecretsSummary, open_secrets
 from trajectories.dataset import Dataset
 from trajectories.files import remove_abandoned, storage_errors, written_whole
 from trajectories.part_files import PARQUET_OPTIONS, open_part, reading_part
+from trajectories.schemas import CONTEXT_COLUMNS
 
 _OF_TURNS = ("action", "observation")
-_OF_HEADERS = (
-    *("instruction", "task_description", "action_space", "initial_state", "demonstrations"),
-    "simulation_instruction",
-)
 _SEARCHED = (b"num_texts", b"code_points")
 """What a file of findings says in its metadata of the texts that were searched."""
 
@@ -58,9 +53,9 @@ def find_secrets(dataset: Dataset, *, name: str = "default", workers: Workers | 
     turns = dataset.folder / "turns"
     parts = {part: part_digest(turns / part) for part in turn_part_names(dataset)}
     rules = digest()[:16]
-    fingerprint = hashlib.sha256(json.dumps([rules, parts]).encode()).hexdigest()[:16]
-    done = findings.summary()
-    if done is not None and done.fingerprint == fingerprint:
+    fingerprint = fingerprint_of([rules, parts])
+    done = findings.summary_of(fingerprint)
+    if done is not None:
         return done
     (findings.folder / "manifest.json").unlink(missing_ok=True)
     for part in findings.parts():
@@ -75,17 +70,11 @@ def find_secrets(dataset: Dataset, *, name: str = "default", workers: Workers | 
 
 def _search(dataset: Dataset, parts: Sequence[str], findings: SecretFindings, rules: str, workers: Workers) -> None:
     """Write the parts of the table that do not stand yet, each as soon as its last piece is searched."""
-    pieces = {part: cut(dataset.folder / "turns", part, workers.sizes.task_bytes) for part in parts}
-    waiting = {part: len(of_part) for part, of_part in pieces.items()}
-    everything = [piece for of_part in pieces.values() for piece in of_part]
     work = findings.work / rules
-    task = functools.partial(search_pieces, dataset.folder, work)
-    for searched in workers.each(task, everything, [piece.num_bytes for piece in everything], stage="secrets"):
-        for piece in searched:
-            waiting[piece.part] -= 1
-            if not waiting[piece.part]:
-                files = [work / each.file_name for each in pieces[piece.part]]
-                _join(files, findings.folder / piece.part, rules=rules, turns=piece.digest)
+    search = functools.partial(search_pieces, dataset.folder, work)
+    for pieces in done_parts(search, dataset.folder, parts, workers, stage="secrets"):
+        files = [work / piece.file_name for piece in pieces]
+        _join(files, findings.folder / pieces[0].part, rules=rules, turns=pieces[0].digest)
 
 
 def search_pieces(dataset: Path, work: Path, pieces: Sequence[Piece]) -> list[Piece]:
@@ -104,9 +93,9 @@ def search_pieces(dataset: Path, work: Path, pieces: Sequence[Piece]) -> list[Pi
     for piece in pieces:
         path = work / piece.file_name
         if not path.exists():
-            found = _Found(SCREEN_COLUMNS if piece.domain == "terminal" else None)
-            for rows, fields in _tables(dataset, piece):
-                found.search(rows, fields)
+            found = _Found(screen_columns(piece.domain))
+            for rows in texts_to_search(dataset, piece, of_headers=CONTEXT_COLUMNS, of_turns=_OF_TURNS):
+                found.search(rows)
             _write(path, found.table(), num_texts=found.num_texts, code_points=found.code_points)
     return list(pieces)
 
@@ -125,9 +114,9 @@ class _Found:
         self.num_texts = 0
         self.code_points = 0
 
-    def search(self, rows: pa.Table, fields: Sequence[str]) -> None:
-        """Search these columns of a table that has ``trajectory_id`` and ``turn`` beside them."""
-        for field in fields:
+    def search(self, rows: pa.Table) -> None:
+        """Search the texts of a table that has ``trajectory_id`` and ``turn`` beside them."""
+        for field in (name for name in (*CONTEXT_COLUMNS, *_OF_TURNS) if name in rows.column_names):
             for row, text in _texts(rows[field]):
                 self.num_texts += 1
                 self.code_points += len(text)
@@ -150,19 +139,6 @@ class _Found:
 
     def table(self) -> pa.Table:
         return pa.concat_tables(self._tables)
-
-
-def _tables(dataset: Path, piece: Piece) -> Iterator[tuple[pa.Table, Sequence[str]]]:
-    """Row groups with ``trajectory_id`` and ``turn``, and which of their columns to search."""
-    if piece.first == 0:
-        path = dataset / "trajectories" / piece.part
-        with reading_part(path):
-            num_groups = pq.read_metadata(path).num_row_groups
-        headers = Piece(piece.part, 0, num_groups, 0)
-        for rows in row_groups(dataset / "trajectories", headers, ("trajectory_id", *_OF_HEADERS)):
-            yield rows.append_column("turn", pa.array(np.zeros(rows.num_rows, np.int32))), _OF_HEADERS
-    for rows in row_groups(dataset / "turns", piece, ("trajectory_id", "turn", *_OF_TURNS)):
-        yield rows, _OF_TURNS
 
 
 def _texts(column: pa.ChunkedArray) -> Iterator[tuple[int, str]]:

@@ -39,6 +39,11 @@ class Placeholders:
                 self._kinds[value] = kind
         return self._placeholders[value]
 
+    def learn(self, text: str, *, columns: int | None) -> None:
+        """Have a placeholder for each secret that shows in a text what it is."""
+        for finding in find(text, columns=columns):
+            self.stand_for(finding.kind, text[finding.start : finding.end])
+
     def known(self, text: str) -> Iterator[Finding]:
         """Where the secrets met so far stand in a text, whatever is around them."""
         for value, kind in self._kinds.items():
@@ -74,8 +79,7 @@ def redact_trajectory(texts: Sequence[str], *, columns: int | None = SCREEN_COLU
     """
     placeholders = Placeholders()
     for text in texts:
-        for finding in find(text, columns=columns):
-            placeholders.stand_for(finding.kind, text[finding.start : finding.end])
+        placeholders.learn(text, columns=columns)
     redacted, counts = [], Counter[str]()
     for text in texts:
         without, findings = redact(text, placeholders, columns=columns)

@@ -7,16 +7,14 @@ the tests.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
-from pathlib import Path
 
 import polars as pl
 import pyarrow as pa
 from pydantic import BaseModel, ConfigDict
 
-from curation.manifest_files import read_manifest, write_manifest
-from trajectories.dataset import Dataset, check_name
-from trajectories.errors import InputError
+from curation.manifest_files import parts_below, write_manifest
+from curation.search_tables import SearchTables
+from trajectories.dataset import Dataset
 from trajectories.part_files import scan_parts
 
 SCHEMA_VERSION = 1
@@ -70,38 +68,21 @@ class SecretsSummary(BaseModel):
     kinds: Mapping[str, KindFacts]
 
 
-@dataclass(frozen=True, slots=True)
-class SecretFindings:
+class SecretFindings(SearchTables[SecretsSummary]):
     """The table in ``folder``: ``domain=…/run=…/part-*.parquet`` as the turns parts are named, and a manifest.
 
     The manifest is written last: a table that has one is whole.
     """
 
-    folder: Path
-
-    @property
-    def work(self) -> Path:
-        """Where the files of a search that is not done lie."""
-        return self.folder / ".work"
+    __slots__ = ()
+    NAME = "secrets"
+    SOUGHT = "secrets"
+    THIS = "this search for secrets"
+    SUMMARY = SecretsSummary
 
     def parts(self) -> list[str]:
         """The paths of the parts that stand, below the folder, sorted."""
-        found = (path.relative_to(self.folder) for path in self.folder.glob("domain=*/run=*/*.parquet"))
-        return sorted(path.as_posix() for path in found)
-
-    def summary(self) -> SecretsSummary | None:
-        """What the search came to, None where it is not done.
-
-        Raises:
-            InputError: it cannot be understood, or a newer worldtape wrote it.
-        """
-        return read_manifest(
-            self.folder,
-            SecretsSummary,
-            version=SCHEMA_VERSION,
-            what="this search for secrets",
-            mend="remove the file and search again",
-        )
+        return parts_below(self.folder)
 
     def scan(self) -> pl.LazyFrame:
         """The findings, with the columns ``domain`` and ``run`` of the path; in order within a part.
@@ -109,8 +90,7 @@ class SecretFindings:
         Raises:
             InputError: the data set has not been searched.
         """
-        if self.summary() is None:
-            raise InputError("nobody has searched for secrets", where=str(self.folder), mend="search first")
+        self.require()
         return self._rows()
 
     def _rows(self) -> pl.LazyFrame:
@@ -157,4 +137,4 @@ def open_secrets(dataset: Dataset, name: str = "default") -> SecretFindings:
     Raises:
         InputError: the name cannot be a folder's, or the data set is not a local folder.
     """
-    return SecretFindings(dataset.folder / "curation" / check_name(name, "curation") / "secrets")
+    return SecretFindings.of(dataset, name)

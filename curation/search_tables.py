@@ -1,0 +1,78 @@
+"""What the tables of all searches have in common: a folder below the curation's, and a summary that is written last."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import ClassVar, Generic, Protocol, Self, TypeVar, cast
+
+from pydantic import BaseModel
+
+from curation.manifest_files import read_manifest
+from trajectories.dataset import Dataset, check_name
+from trajectories.errors import InputError
+
+
+class _Summary(Protocol):
+    @property
+    def fingerprint(self) -> str:
+        """Of all that the search depended on, and of the turns parts that were searched."""
+
+
+_Found = TypeVar("_Found", bound=_Summary)
+
+
+@dataclass(frozen=True, slots=True)
+class SearchTables(Generic[_Found]):
+    """The tables of a search in ``folder``. The manifest is written last: tables that have one are whole."""
+
+    NAME: ClassVar[str]
+    """Of the folder, and of the search in a sidecar's manifest."""
+    SOUGHT: ClassVar[str]
+    """What is looked for, to people."""
+    THIS: ClassVar[str]
+    """What was found, to people, such as ``these duplicates``."""
+    SUMMARY: ClassVar[type[BaseModel]]
+    """The model of ``manifest.json``; the default of its ``schema_version`` is the newest that is understood."""
+
+    folder: Path
+
+    @classmethod
+    def of(cls, dataset: Dataset, name: str) -> Self:
+        """Those of the curation of this name, whether the search has been made yet or not.
+
+        Raises:
+            InputError: the name cannot be a folder's, or the data set is not a local folder.
+        """
+        return cls(dataset.folder / "curation" / check_name(name, "curation") / cls.NAME)
+
+    @property
+    def work(self) -> Path:
+        """Where the files of a search that is not done lie."""
+        return self.folder / ".work"
+
+    def summary(self) -> _Found | None:
+        """What the search came to, None where it is not done.
+
+        Raises:
+            InputError: it cannot be understood, or a newer worldtape wrote it.
+        """
+        newest: int = self.SUMMARY.model_fields["schema_version"].default
+        found = read_manifest(
+            self.folder, self.SUMMARY, version=newest, what=self.THIS, mend="remove the file and search again"
+        )
+        return cast("_Found | None", found)
+
+    def summary_of(self, fingerprint: str | None) -> _Found | None:
+        """What the search of this fingerprint came to; None where that is not the one whose tables stand.
+
+        Raises:
+            InputError: as of `summary`.
+        """
+        found = self.summary()
+        return found if found is not None and found.fingerprint == fingerprint else None
+
+    def require(self) -> None:
+        """Raise ``InputError`` where the data set has not been searched."""
+        if self.summary() is None:
+            raise InputError(f"nobody has searched for {self.SOUGHT}", where=str(self.folder), mend="search first")
