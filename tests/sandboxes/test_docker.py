@@ -8,14 +8,21 @@ import socket
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from contextlib import suppress
+from http import HTTPStatus
 from pathlib import Path
+from typing import Concatenate, ParamSpec, TypeVar
 
 import pytest
 from docker import APIClient
+from docker.errors import APIError, NotFound
+from requests import Response
 
 from sandboxes.engines import ContainerSpec, Limits, open_engine
 from sandboxes.engines.docker import DockerEngine
+from sandboxes.engines.docker.container import remove_container
+from sandboxes.engines.docker.daemon import Daemon
 from sandboxes.errors import EngineUnavailableError, ImageMissingError, SandboxDiedError, SandboxError
 from sandboxes.images import is_built
 from sandboxes.leases import LEASE_LABEL, Lease
@@ -23,6 +30,8 @@ from tests.sandboxes.docker_support import relay
 
 SPEC = ContainerSpec(image="terminal")
 DEADLINE_S = 15.0
+P = ParamSpec("P")
+T = TypeVar("T")
 
 
 @pytest.fixture
@@ -43,6 +52,63 @@ def wait_until_none_of(daemon: APIClient, lease_id: str) -> None:
     while ids_of(daemon, lease_id):
         assert time.monotonic() < deadline, "containers are left"
         time.sleep(0.02)
+
+
+class _EndsFirst(Daemon):
+    """Where a container ends by itself in the moment in which Docker would kill it: to Docker a server error."""
+
+    has_ended = False
+
+    async def call(self, method: Callable[Concatenate[APIClient, P], T], *args: P.args, **kwargs: P.kwargs) -> T:
+        if method is APIClient.remove_container and not self.has_ended:
+            self.has_ended = True
+            await super().call(APIClient.kill, *args)
+            await super().call(APIClient.wait, *args)
+            raise APIError("could not kill", response=_answer(HTTPStatus.INTERNAL_SERVER_ERROR))
+        return await super().call(method, *args, **kwargs)
+
+
+class _Broken(Daemon):
+    """One that does not remove containers."""
+
+    async def call(self, method: Callable[Concatenate[APIClient, P], T], *args: P.args, **kwargs: P.kwargs) -> T:
+        if method is APIClient.remove_container:
+            raise APIError("broken", response=_answer(HTTPStatus.INTERNAL_SERVER_ERROR), explanation="the disk is gone")
+        return await super().call(method, *args, **kwargs)
+
+
+def _answer(status: HTTPStatus) -> Response:
+    response = Response()
+    response.status_code = status
+    return response
+
+
+@pytest.fixture
+def running(daemon: APIClient) -> Iterator[str]:
+    """The id of a container that runs, and stays when it has ended."""
+    container = str(daemon.create_container("worldtape/terminal:latest", ["sleep", "60"])["Id"])
+    daemon.start(container)
+    yield container
+    with suppress(NotFound):
+        daemon.remove_container(container, force=True)
+
+
+@pytest.mark.docker
+async def test_a_container_that_ends_while_it_is_being_removed_is_removed(daemon: APIClient, running: str) -> None:
+    removing = await _EndsFirst.connect(num_threads=1)
+    await remove_container(removing, running)
+    await removing.close()
+    assert removing.has_ended
+    with pytest.raises(NotFound):
+        daemon.inspect_container(running)
+
+
+@pytest.mark.docker
+async def test_a_container_that_docker_does_not_remove_is_an_error(running: str) -> None:
+    removing = await _Broken.connect(num_threads=1)
+    with pytest.raises(SandboxError, match="could not remove a container: the disk is gone"):
+        await remove_container(removing, running)
+    await removing.close()
 
 
 @pytest.mark.docker

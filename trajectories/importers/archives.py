@@ -90,7 +90,8 @@ def _zip_members(archive: Path) -> Iterator[_Member]:
     with zipfile.ZipFile(archive) as zipped:
         for info in zipped.infolist():
             mode = info.external_attr >> 16
-            kind = "folder" if info.is_dir() else "file"
+            # Not ``is_dir()``, which fails on an empty name.
+            kind = "folder" if info.filename.endswith("/") else "file"
             if stat.S_IFMT(mode) and not stat.S_ISREG(mode) and not stat.S_ISDIR(mode):
                 kind = "link" if stat.S_ISLNK(mode) else "device"
             yield _Member(info.filename, kind, lambda info=info: zipped.open(info))  # type: ignore[misc]

@@ -211,13 +211,27 @@ async def _feed(process: Process, stdin: bytes) -> None:
 async def remove_container(daemon: Daemon, container: str) -> None:
     """End a container, by id or name, and wait until it is gone; not an error where it never was."""
     try:
-        await daemon.call(APIClient.remove_container, container, force=True, v=True)
+        try:
+            await _remove(daemon, container)
+        except APIError as error:
+            # To Docker it is an error where the container ends by itself just before it would be killed.
+            if not error.is_server_error() or await _is_running(daemon, container):
+                raise
+            await _remove(daemon, container)
     except NotFound:
         return
     except APIError as error:
         if error.status_code != HTTPStatus.CONFLICT:
             raise SandboxError(f"Docker could not remove a container: {error.explanation}", where=container) from error
         await _wait_until_removed(daemon, container)
+
+
+async def _remove(daemon: Daemon, container: str) -> None:
+    await daemon.call(APIClient.remove_container, container, force=True, v=True)
+
+
+async def _is_running(daemon: Daemon, container: str) -> bool:
+    return bool((await daemon.call(APIClient.inspect_container, container))["State"]["Running"])
 
 
 async def _wait_until_removed(daemon: Daemon, container: str) -> None:

@@ -49,6 +49,13 @@ def test_a_name_that_leads_out_is_refused(name: str, end: str, tmp_path: Path) -
         _unpacked(path)
 
 
+def test_an_empty_name_in_a_zip_is_refused(tmp_path: Path) -> None:
+    path = archive(tmp_path / "x.zip", {"name": b"a"})
+    path.write_bytes(path.read_bytes().replace(b"name", b"\0ame"))  # what comes after a NUL is no part of a name
+    with pytest.raises(UnreadableError, match="leads out of the archive: ''"):
+        _unpacked(path)
+
+
 def test_links_and_devices_are_left_out_and_counted(tmp_path: Path) -> None:
     path = tmp_path / "x.tar"
     members = {
