@@ -72,7 +72,7 @@ def find_duplicates(
         trajectories=_summarise(found[Scope.TRAJECTORIES][1]),
     )
     duplicates.replace(
-        {scope: _table(numbered.keys, clusters, scope) for scope, (numbered, clusters) in found.items()}, summary
+        {scope: _table(numbered, clusters, scope) for scope, (numbered, clusters) in found.items()}, summary
     )
     shutil.rmtree(duplicates.work)
     return summary
@@ -95,7 +95,7 @@ def _search(
     sign = functools.partial(sign_pieces, turns_folder, work, settings=settings)
     workers.do(sign, pieces, [piece.num_bytes for piece in pieces], stage="duplicates")
     turns = Turns.read(pieces, work, settings, without)
-    trajectories = WholeTrajectories.read(turns, pieces, settings)
+    trajectories = WholeTrajectories.read(turns, settings)
     alike = {
         Scope.TURNS: candidates(turns.bands(), turns.eligible),
         Scope.TRAJECTORIES: candidates(trajectories.bands(), trajectories.eligible),
@@ -133,19 +133,20 @@ def _fetch(
     return turn_sets(wanted, turns, [PieceFiles.of(task.piece, work) for task in tasks], work / "turn-shingles")
 
 
-def _table(keys: pl.DataFrame, clusters: Clusters, scope: Scope) -> pa.Table:
+def _table(numbered: Numbered, clusters: Clusters, scope: Scope) -> pa.Table:
     """The rows of all clusters of two members at least, sorted by their keys."""
     schema = SCHEMAS[scope]
-    numbers = np.arange(clusters.survivors.size)
-    frame = keys.with_columns(
-        cluster=keys["digest"].gather(clusters.survivors).bin.encode("hex"),
-        survivor=clusters.survivors == numbers,
-        exact=clusters.exact,
-        similarity=clusters.similarity,
+    members = np.flatnonzero(np.bincount(clusters.survivors)[clusters.survivors] > 1)
+    survivors = clusters.survivors[members]
+    names = numbered.names(members)
+    keys = [name for name in schema.names if name in names.columns]
+    rows = names.with_columns(
+        cluster=pl.Series([digest.tobytes().hex() for digest in numbered.digests[survivors]], dtype=pl.String),
+        survivor=survivors == members,
+        exact=clusters.exact[members],
+        similarity=clusters.similarity[members],
     )
-    members = np.bincount(clusters.survivors)[clusters.survivors] > 1
-    rows = frame.filter(members).select(schema.names)
-    return rows.sort([name for name in schema.names if name in keys.columns]).to_arrow().cast(schema)
+    return rows.select(schema.names).sort(keys).to_arrow().cast(schema)
 
 
 def _summarise(clusters: Clusters) -> ScopeSummary:

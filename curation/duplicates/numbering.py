@@ -1,6 +1,7 @@
 """All texts of a data set, numbered in the order in which they survive, with what their signatures say.
 
-In memory are the keys of every turn, a few numbers each, and one band at a time; the texts stay where they are.
+In memory are a few numbers a turn, the name and a few numbers a trajectory, and one band at a time; the texts stay
+where they are.
 """
 
 from __future__ import annotations
@@ -8,28 +9,32 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Protocol
+from typing import NamedTuple, Protocol, Self
 
 import numpy as np
 import polars as pl
+import pyarrow as pa
 import pyarrow.parquet as pq
 
-from curation.duplicates.kernel import NO_SHINGLE, Flags, Half, band_keys
-from curation.duplicates.signatures import PieceFiles, band_name, digest_of, least_of_groups
+from curation.duplicates.kernel import Flags, Half, band_keys
+from curation.duplicates.signatures import PieceFiles, band_name, digest_of
 from curation.ngrams import Ends, Hashes
 from curation.passes import place_of
 from curation.pieces import Piece
 from curation.search_settings import DuplicateSettings
 
-_TRAJECTORY = ["domain", "run", "trajectory_id"]
+_TRAJECTORY = ["trajectory_id", "domain", "run"]
+_NOBODY = -1
+_DIGEST_WORDS = 2
+"""A digest is two 64-bit words."""
 
 
 class Numbered(Protocol):
     """Texts by their number: turns, or whole trajectories."""
 
     @property
-    def keys(self) -> pl.DataFrame:
-        """A row a text: what names it, and ``digest``."""
+    def digests(self) -> Hashes:
+        """Of each text, two words: (texts, 2)."""
 
     @property
     def eligible(self) -> Flags:
@@ -39,19 +44,54 @@ class Numbered(Protocol):
     def first_copies(self) -> Ends:
         """Of each text the first one that is equal to it."""
 
+    def names(self, numbers: Ends) -> pl.DataFrame:
+        """What names the texts of these numbers, a row each."""
+
     def bands(self) -> Iterator[Hashes]:
         """The keys of all texts, band by band."""
 
 
 @dataclass(frozen=True, slots=True)
-class Turns:
-    """Every turn."""
+class Stretches:
+    """The trajectories that take part, and the stretches of them that were signed together."""
 
-    keys: pl.DataFrame
-    eligible: Flags
+    names: pl.DataFrame
+    """What names each trajectory, a row each; sorted by id, domain and run."""
+    trajectories: Ends
+    """The row in ``names`` of each stretch, piece by piece; `_NOBODY` where it takes no part."""
+    ends: Ends
+    """Where the stretches of each piece begin, and the last ones end."""
+
+    @classmethod
+    def read(cls, pieces: Sequence[Piece], files: Sequence[PieceFiles], without: Collection[str]) -> Self:
+        """Those of signed pieces, but for the trajectories ``without``."""
+        found = []
+        for of_piece, (domain, run) in zip(files, map(place_of, pieces), strict=True):
+            ids = pl.from_arrow(pq.read_table(of_piece.stretches, columns=["trajectory_id"]))
+            assert isinstance(ids, pl.DataFrame)
+            found.append(ids.with_columns(domain=pl.lit(domain), run=pl.lit(run)))
+        every = pl.concat(found)
+        names = every.filter(~pl.col("trajectory_id").is_in(list(without))).unique().sort(_TRAJECTORY)
+        numbered = every.join(names.with_row_index("row"), on=_TRAJECTORY, how="left", maintain_order="left")
+        trajectories = numbered["row"].cast(pl.Int64).fill_null(_NOBODY).to_numpy()
+        return cls(names, trajectories, np.cumsum([0, *(frame.height for frame in found)]))
+
+
+@dataclass(frozen=True, slots=True)
+class Turns:
+    """Every turn of the trajectories that take part: the earliest first, and then by the trajectory's name."""
+
+    stretches: Stretches
+    trajectories: Ends
+    """Of each turn, the row of its trajectory in the names."""
+    places: Ends
+    """Of each turn, its place in its trajectory, from 1."""
+    started_at: Ends
+    digests: Hashes
+    has_words: Flags
     first_copies: Ends
     rows: Ends
-    """The place of each turn among the rows of all pieces."""
+    """Of each turn, its place among the rows of all pieces."""
     piece_ends: Ends
     """Where the rows of each piece begin, and the last ones end."""
     files: Sequence[PieceFiles]
@@ -60,93 +100,163 @@ class Turns:
     @classmethod
     def read(
         cls, pieces: Sequence[Piece], work: Path, settings: DuplicateSettings, without: Collection[str] = ()
-    ) -> Turns:
+    ) -> Self:
         """Number the turns of signed pieces, but for those of the trajectories ``without``."""
         files = [PieceFiles.of(piece, work) for piece in pieces]
-        columns = ["trajectory_id", "turn", "started_at", "digest", "has_words"]
-        frames = [
-            pl.scan_parquet(of_piece.turns, glob=False, hive_partitioning=False)
-            .select(columns)
-            .with_columns(domain=pl.lit(domain), run=pl.lit(run))
-            for of_piece, (domain, run) in zip(files, map(place_of, pieces), strict=True)
-        ]
-        frame = pl.concat(frames).with_row_index("row").filter(~pl.col("trajectory_id").is_in(list(without))).collect()
-        frame = frame.sort("started_at", "trajectory_id", "turn", "domain", "run")
-        first_copies, eligible = _first_copies(frame)
-        rows = frame["row"].to_numpy().astype(np.int64)
-        keys = frame.select(*_TRAJECTORY, "turn", "started_at", "digest")
-        piece_ends = np.cumsum([0, *(pq.read_metadata(of_piece.turns).num_rows for of_piece in files)])
-        return cls(keys, eligible, first_copies, rows, piece_ends, files, settings.num_bands)
+        stretches = Stretches.read(pieces, files, without)
+        signed = _Signed.read(files, stretches)
+        rows = np.flatnonzero(signed.trajectories != _NOBODY)
+        keys = (signed.places[rows], signed.trajectories[rows], signed.started_at[rows])
+        rows = rows[np.lexsort(keys)]
+        digests = signed.digests[rows]
+        return cls(
+            stretches=stretches,
+            trajectories=signed.trajectories[rows],
+            places=signed.places[rows],
+            started_at=signed.started_at[rows],
+            digests=digests,
+            has_words=signed.has_words[rows],
+            first_copies=_first_copies(digests),
+            rows=rows,
+            piece_ends=signed.piece_ends,
+            files=files,
+            num_bands=settings.num_bands,
+        )
+
+    @property
+    def eligible(self) -> Flags:
+        return _eligible(self.first_copies, self.has_words)
+
+    def names(self, numbers: Ends) -> pl.DataFrame:
+        return self.stretches.names[self.trajectories[numbers]].with_columns(turn=self.places[numbers])
 
     def bands(self) -> Iterator[Hashes]:
         for band in range(self.num_bands):
             name = band_name(band)
-            keys = [pq.read_table(files.turns, columns=[name])[name].to_numpy() for files in self.files]
+            keys = [pq.read_table(files.signed, columns=[name])[name].to_numpy() for files in self.files]
             yield np.concatenate(keys)[self.rows]
+
+
+class _Signed(NamedTuple):
+    """What stands in the files of the pieces, row by row."""
+
+    trajectories: Ends
+    places: Ends
+    started_at: Ends
+    digests: Hashes
+    has_words: Flags
+    piece_ends: Ends
+
+    @classmethod
+    def read(cls, files: Sequence[PieceFiles], stretches: Stretches) -> Self:
+        columns = ["stretch", "turn", "started_at", "digest", "has_words"]
+        tables = [pq.read_table(of_piece.signed, columns=columns) for of_piece in files]
+        of_pieces = zip(tables, stretches.ends[:-1], strict=True)
+        every = pa.concat_tables(tables)
+        return cls(
+            trajectories=stretches.trajectories[
+                np.concatenate([table["stretch"].to_numpy() + k for table, k in of_pieces])
+            ],
+            places=every["turn"].to_numpy(),
+            started_at=every["started_at"].cast(pa.int64()).to_numpy(),
+            digests=np.concatenate([_words(chunk) for chunk in every["digest"].chunks]),
+            has_words=every["has_words"].to_numpy(),
+            piece_ends=np.cumsum([0, *(table.num_rows for table in tables)]),
+        )
+
+
+def _words(digests: pa.FixedSizeBinaryArray) -> Hashes:
+    words = np.frombuffer(digests.buffers()[1], np.uint64).reshape(-1, _DIGEST_WORDS)
+    return words[digests.offset : digests.offset + len(digests)]
 
 
 @dataclass(frozen=True, slots=True)
 class WholeTrajectories:
-    """Every trajectory; its text is that of all its turns, and its shingles are theirs."""
+    """Every trajectory, the earliest first; its text is that of all its turns, and its shingles are theirs."""
 
-    keys: pl.DataFrame
-    eligible: Flags
+    stretches: Stretches
+    rows: Ends
+    """Of each trajectory, its row in the names."""
+    digests: Hashes
+    has_words: Flags
     first_copies: Ends
-    band_table: Hashes
     of_turns: Ends
     """The trajectory of each turn, by the numbers of both."""
+    files: Sequence[PieceFiles]
+    settings: DuplicateSettings
 
     @classmethod
-    def read(cls, turns: Turns, pieces: Sequence[Piece], settings: DuplicateSettings) -> WholeTrajectories:
-        """Number the trajectories of signed pieces."""
-        frame = (
-            turns.keys.sort(*_TRAJECTORY, "turn")
-            .group_by(_TRAJECTORY, maintain_order=True)
-            .agg(pl.col("started_at").min(), pl.col("digest"))
-            .sort("started_at", "trajectory_id", "domain", "run")
-            .with_row_index("number")
-        )
-        digests = [digest_of(of_turns) for of_turns in frame["digest"].to_list()]
-        frame = frame.with_columns(digest=pl.Series(digests, dtype=pl.Binary))
-        signatures = _signatures(frame, turns.files, pieces, settings.num_bands * settings.rows_per_band)
-        frame = frame.with_columns(has_words=(signatures != NO_SHINGLE).any(axis=1))
-        first_copies, eligible = _first_copies(frame)
+    def read(cls, turns: Turns, settings: DuplicateSettings) -> Self:
+        """Number the trajectories of the turns."""
+        by_trajectory = np.lexsort((turns.places, turns.trajectories))
+        starts = _starts(turns.trajectories[by_trajectory])
+        rows = np.argsort(np.minimum.reduceat(turns.started_at[by_trajectory], starts), kind="stable")
+        digests = _joined(turns.digests[by_trajectory], starts)[rows]
         return cls(
-            frame.select(*_TRAJECTORY, "digest"),
-            eligible,
-            first_copies,
-            band_keys(signatures, settings.rows_per_band),
-            _numbers(frame, turns.keys.select(_TRAJECTORY)),
+            stretches=turns.stretches,
+            rows=rows,
+            digests=digests,
+            has_words=np.logical_or.reduceat(turns.has_words[by_trajectory], starts)[rows],
+            first_copies=_first_copies(digests),
+            of_turns=_inverse(rows)[turns.trajectories],
+            files=turns.files,
+            settings=settings,
         )
+
+    @property
+    def eligible(self) -> Flags:
+        return _eligible(self.first_copies, self.has_words)
+
+    def names(self, numbers: Ends) -> pl.DataFrame:
+        return self.stretches.names[self.rows[numbers]]
 
     def bands(self) -> Iterator[Hashes]:
-        yield from self.band_table
+        taking_part = np.flatnonzero(self.stretches.trajectories != _NOBODY)
+        numbers = _inverse(self.rows)[self.stretches.trajectories[taking_part]]
+        order = np.argsort(numbers, kind="stable")
+        starts = _starts(numbers[order])
+        order = taking_part[order]
+        for band in range(self.settings.num_bands):
+            of_stretches = np.concatenate([self._entries(of_piece, band) for of_piece in self.files])
+            entries = np.minimum.reduceat(of_stretches[order], starts, axis=0)
+            yield band_keys(entries, self.settings.rows_per_band)[0]
+
+    def _entries(self, files: PieceFiles, band: int) -> Half:
+        """The entries of a band in the signatures of a piece's stretches."""
+        column = pq.read_table(files.stretches, columns=[band_name(band)])[0].combine_chunks()
+        entries: Half = column.flatten().to_numpy()
+        return entries.reshape(-1, self.settings.rows_per_band)
 
 
-def _first_copies(frame: pl.DataFrame) -> tuple[Ends, Flags]:
-    """The first copy of each row's text, by the rows' order; and which rows are one, and have words."""
-    numbers = np.arange(frame.height)
-    first_copies = frame.with_columns(place=numbers).select(pl.col("place").min().over("digest"))["place"].to_numpy()
-    return first_copies, (first_copies == numbers) & frame["has_words"].to_numpy()
+def _starts(groups: Ends) -> Ends:
+    """Where each group begins, of groups that are numbered from 0 and stand in order."""
+    return np.flatnonzero(np.diff(groups, prepend=-1))
 
 
-_NO_NUMBER = -1
+def _inverse(order: Ends) -> Ends:
+    """Of each place, where ``order`` has it."""
+    places = np.empty_like(order)
+    places[order] = np.arange(order.size)
+    return places
 
 
-def _numbers(frame: pl.DataFrame, named: pl.DataFrame) -> Ends:
-    """The number in ``frame`` of each trajectory that is named; `_NO_NUMBER` of those that it has not."""
-    joined = named.join(frame.select(*_TRAJECTORY, "number"), on=_TRAJECTORY, how="left", maintain_order="left")
-    return joined["number"].cast(pl.Int64).fill_null(_NO_NUMBER).to_numpy()
+def _joined(digests: Hashes, starts: Ends) -> Hashes:
+    """The digest of each trajectory from those of its turns, which stand together from each start on, in order."""
+    ends = np.append(starts[1:], len(digests))
+    whole = b"".join(digest_of(digests[start:end].tobytes()) for start, end in zip(starts, ends, strict=True))
+    return np.frombuffer(whole, np.uint64).reshape(-1, _DIGEST_WORDS)
 
 
-def _signatures(frame: pl.DataFrame, files: Sequence[PieceFiles], pieces: Sequence[Piece], size: int) -> Half:
-    """The signature of each trajectory of ``frame``, from those of its stretches in the pieces."""
-    numbers, stretches = [], []
-    for of_piece, (domain, run) in zip(files, map(place_of, pieces), strict=True):
-        rows = pq.read_table(of_piece.trajectories)
-        names = pl.DataFrame({"trajectory_id": rows["trajectory_id"]}, schema={"trajectory_id": pl.String})
-        numbers.append(_numbers(frame, names.with_columns(domain=pl.lit(domain), run=pl.lit(run))))
-        stretches.append(rows["signature"].combine_chunks().flatten().to_numpy().reshape(-1, size))
-    of_stretches = np.concatenate(numbers)
-    taking_part = of_stretches != _NO_NUMBER
-    return least_of_groups(of_stretches[taking_part], np.concatenate(stretches)[taking_part])
+def _first_copies(digests: Hashes) -> Ends:
+    """Of each text the least number of those that have its digest."""
+    order = np.lexsort((digests[:, 0], digests[:, 1]))  # which is stable
+    ordered = digests[order]
+    is_first = np.append(True, (ordered[1:] != ordered[:-1]).any(axis=1))[: order.size]
+    first_copies = np.empty_like(order)
+    first_copies[order] = order[is_first][np.cumsum(is_first) - 1]
+    return first_copies
+
+
+def _eligible(first_copies: Ends, has_words: Flags) -> Flags:
+    eligible: Flags = (first_copies == np.arange(first_copies.size)) & has_words
+    return eligible

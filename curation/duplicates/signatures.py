@@ -24,7 +24,7 @@ from curation.search_settings import DuplicateSettings
 from curation.words import lower_table
 from trajectories.files import storage_errors, written_whole
 
-_KEYS = ("trajectory_id", "turn", "started_at")
+_KEYS = ("turn", "started_at")
 _TEXTS = ("action", "observation")
 _DIGEST_BYTES = 16
 
@@ -33,10 +33,12 @@ _DIGEST_BYTES = 16
 class PieceFiles:
     """Where the files of a piece lie in the work folder."""
 
-    turns: Path
-    """A row a turn: the `_KEYS`, ``digest`` of its texts, whether it has words, and its bands' keys ``band_00`` …"""
-    trajectories: Path
-    """A row a trajectory in each row group: ``trajectory_id`` and the ``signature`` of its turns there."""
+    signed: Path
+    """A row a turn: its ``stretch``, the `_KEYS`, ``digest`` of its texts, whether it has words, and its bands' keys
+    ``band_00`` …"""
+    stretches: Path
+    """A row a stretch, which is what a row group has of a trajectory: ``trajectory_id``, and the signature of its turns
+    there, the entries of a band in a column: ``band_00`` … A turn's stretch is the number of the row."""
     shingles: Path
     """The shingle sets of the wanted turns, one after the other, 64 bits a shingle."""
     sizes: Path
@@ -45,12 +47,12 @@ class PieceFiles:
     @classmethod
     def of(cls, piece: Piece, work: Path) -> PieceFiles:
         stem = work / piece.file_name
-        kinds = ("turns", "trajectories", "shingles", "sizes")
+        kinds = ("signed", "stretches", "shingles", "sizes")
         return cls(*(stem.with_name(f"{stem.name}.{kind}") for kind in kinds))
 
 
 def band_name(band: int) -> str:
-    """The column of a band's keys."""
+    """The column of a band's keys or entries."""
     return f"band_{band:02d}"
 
 
@@ -69,26 +71,28 @@ def sign_pieces(turns: Path, work: Path, pieces: Sequence[Piece], settings: Dupl
     drawn = kernel.permutations(np.uint64(settings.seed), size)
     for piece in pieces:
         files = PieceFiles.of(piece, work)
-        if files.turns.exists():
+        if files.signed.exists():
             continue
-        signed = (_sign_rows(rows, drawn, settings) for rows in row_groups(turns, piece, (*_KEYS, *_TEXTS)))
+        num_stretches = 0
         # The file named last takes its place first: a piece whose turns stand is done.
         with (
-            storage_errors(files.turns),
-            written_whole(files.turns) as turns_file,
-            written_whole(files.trajectories) as trajectories_file,
-            pq.ParquetWriter(turns_file, _turns_schema(settings.num_bands)) as turns_writer,
-            pq.ParquetWriter(trajectories_file, _trajectories_schema(size)) as trajectories_writer,
+            storage_errors(files.signed),
+            written_whole(files.signed) as signed_file,
+            written_whole(files.stretches) as stretches_file,
+            pq.ParquetWriter(signed_file, _turns_schema(settings.num_bands)) as signed_writer,
+            pq.ParquetWriter(stretches_file, _stretches_schema(settings)) as stretches_writer,
         ):
-            for turn_rows, trajectory_rows in signed:
-                turns_writer.write_table(turn_rows)
-                trajectories_writer.write_table(trajectory_rows)
+            for rows in row_groups(turns, piece, ("trajectory_id", *_KEYS, *_TEXTS)):
+                of_turns, of_stretches = _sign_rows(rows, num_stretches, drawn, settings)
+                signed_writer.write_table(of_turns)
+                stretches_writer.write_table(of_stretches)
+                num_stretches += of_stretches.num_rows
 
 
 def _turns_schema(num_bands: int) -> pa.Schema:
     return pa.schema(
         [
-            pa.field("trajectory_id", pa.string()),
+            pa.field("stretch", pa.int32()),
             pa.field("turn", pa.int32()),
             pa.field("started_at", pa.timestamp("us", tz="UTC")),
             pa.field("digest", pa.binary(_DIGEST_BYTES)),
@@ -98,30 +102,35 @@ def _turns_schema(num_bands: int) -> pa.Schema:
     )
 
 
-def _trajectories_schema(size: int) -> pa.Schema:
-    return pa.schema([pa.field("trajectory_id", pa.string()), pa.field("signature", pa.list_(pa.uint32(), size))])
+def _stretches_schema(settings: DuplicateSettings) -> pa.Schema:
+    entries = pa.list_(pa.uint32(), settings.rows_per_band)
+    bands = [pa.field(band_name(band), entries) for band in range(settings.num_bands)]
+    return pa.schema([pa.field("trajectory_id", pa.string()), *bands])
 
 
-def _sign_rows(rows: pa.Table, drawn: kernel.Half, settings: DuplicateSettings) -> tuple[pa.Table, pa.Table]:
+def _sign_rows(
+    rows: pa.Table, first_stretch: int, drawn: kernel.Half, settings: DuplicateSettings
+) -> tuple[pa.Table, pa.Table]:
+    """The rows of the turns' file and of the stretches' that a row group gives."""
     signatures = np.empty((rows.num_rows, drawn.shape[1]), np.uint32)
     actions, observations = texts_of(rows["action"]), texts_of(rows["observation"])
     kernel.sign(actions, observations, lower_table(), settings.shingle_words, drawn, signatures)
-    columns = {
+    identities = rows["trajectory_id"].combine_chunks().dictionary_encode()
+    stretches = identities.indices.to_numpy()
+    of_turns = {
+        "stretch": stretches + np.int32(first_stretch),
         **{name: rows[name] for name in _KEYS},
         "digest": _digests(rows),
         "has_words": (signatures != kernel.NO_SHINGLE).any(axis=1),
         **{band_name(band): keys for band, keys in enumerate(kernel.band_keys(signatures, settings.rows_per_band))},
     }
-    of_turns = pa.table(columns, schema=_turns_schema(settings.num_bands))
-    identities = rows["trajectory_id"].combine_chunks().dictionary_encode()
-    least = least_of_groups(identities.indices.to_numpy(), signatures)
-    flat = pa.array(least.reshape(-1))
-    return of_turns, pa.table(
-        {
-            "trajectory_id": identities.dictionary,
-            "signature": pa.FixedSizeListArray.from_arrays(flat, drawn.shape[1]),
-        },
-        schema=_trajectories_schema(drawn.shape[1]),
+    least = np.split(least_of_groups(stretches, signatures), settings.num_bands, axis=1)
+    entries = [
+        pa.FixedSizeListArray.from_arrays(pa.array(of_band.ravel()), settings.rows_per_band) for of_band in least
+    ]
+    return (
+        pa.table(of_turns, schema=_turns_schema(settings.num_bands)),
+        pa.table([identities.dictionary, *entries], schema=_stretches_schema(settings)),
     )
 
 
@@ -149,9 +158,9 @@ def _digest(*texts: pa.Buffer | None) -> bytes:
     return state.digest()
 
 
-def digest_of(digests: Sequence[bytes]) -> bytes:
-    """The digest of a trajectory from those of its turns, in order."""
-    return hashlib.blake2b(b"".join(digests), digest_size=_DIGEST_BYTES).digest()
+def digest_of(digests: bytes) -> bytes:
+    """The digest of a trajectory from those of its turns, one after the other."""
+    return hashlib.blake2b(digests, digest_size=_DIGEST_BYTES).digest()
 
 
 @dataclass(frozen=True, slots=True)

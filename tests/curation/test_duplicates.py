@@ -248,7 +248,7 @@ def test_a_search_goes_on_with_the_pieces_it_had_done(tmp_path: Path) -> None:
     part.write_bytes(b"PAR1" + bytes(len(whole) // 3) + whole[4 + len(whole) // 3 :])
     with pytest.raises(DamagedFileError, match="copy it again"):
         find_duplicates(dataset, workers=workers)
-    done = {path: path.stat().st_mtime_ns for path in open_duplicates(dataset).work.rglob("*.turns")}
+    done = {path: path.stat().st_mtime_ns for path in open_duplicates(dataset).work.rglob("*.signed")}
     assert done
     part.write_bytes(whole)
     with pytest.MonkeyPatch.context() as patch:
