@@ -44,7 +44,10 @@ _NOTHING = {pa.string(): "", pa.bool_(): False}
 
 
 class Measured(NamedTuple):
-    """One curation: wall-clock seconds, and the most memory that one of its processes, or all together, had in use."""
+    """One curation: wall-clock seconds, and the most memory that one of its processes, or all together, had in use.
+
+    Files that are mapped into memory do not count: the kernel takes their pages back when it needs them.
+    """
 
     seconds: float
     largest_process: int
@@ -105,7 +108,7 @@ def _memory_watched() -> Iterator[list[int]]:
 
     def watch() -> None:
         while not ended.wait(_SAMPLE_EVERY_S):
-            sizes = [_resident(process) for process in (us, *us.children(recursive=True))]
+            sizes = [_in_use(process) for process in (us, *us.children(recursive=True))]
             peaks[0], peaks[1] = max(peaks[0], *sizes), max(peaks[1], sum(sizes))
 
     us = psutil.Process()
@@ -118,9 +121,10 @@ def _memory_watched() -> Iterator[list[int]]:
         thread.join()
 
 
-def _resident(process: psutil.Process) -> int:
+def _in_use(process: psutil.Process) -> int:
     try:
-        return int(process.memory_info().rss)
+        memory = process.memory_info()
+        return int(memory.rss - memory.shared)
     except psutil.NoSuchProcess:
         return 0
 
