@@ -12,15 +12,17 @@ from collections import deque
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any, BinaryIO, Final
+from typing import TYPE_CHECKING, Any, BinaryIO, Final
 
 import fsspec
 import polars as pl
 import pyarrow as pa
-import pyarrow.dataset
 import pyarrow.parquet as pq
 
 from trajectories.errors import DamagedFileError
+
+if TYPE_CHECKING:
+    import pyarrow.dataset
 
 PARQUET_OPTIONS: Final[Mapping[str, Any]] = {
     "compression": "zstd",
@@ -85,6 +87,8 @@ def parts_dataset(
 
     Args and columns as for ``scan_parts``.
     """
+    import pyarrow.dataset  # here, for it loads pandas where that is installed
+
     compared = pyarrow.dataset.ParquetFragmentScanOptions(page_checksum_verification=True)
     return pyarrow.dataset.dataset(
         list(paths),

@@ -32,6 +32,8 @@ class ShingleSets(NamedTuple):
 NO_SHINGLE = np.uint32(0xFFFFFFFF)
 """What every entry of a signature is where a text has no word."""
 
+_UNWATCHED = 32
+"""Entries of a set that are compared before it is asked again whether two sets can still be similar."""
 _UPPER = np.uint64(32)
 _STEP = np.uint64(0x9E3779B97F4A7C15)
 
@@ -139,6 +141,26 @@ def jaccard(one: Hashes, other: Hashes) -> float:
 
 
 @njit(cache=True, nogil=True)
+def are_similar(one: Hashes, other: Hashes, threshold: float) -> bool:
+    """Whether ``jaccard`` is at least ``threshold``; sooner than by counting to the end where it is not."""
+    # Of n + m entries, J ≥ t leaves at most (n + m)·(1 - t)/(1 + t) that the other set has not; one more for rounding.
+    allowed = np.int64((one.size + other.size) * (1 - threshold) / (1 + threshold)) + 1
+    shared = left = right = 0
+    while left < one.size and right < other.size:
+        stop = min(left + _UNWATCHED, one.size)
+        other_stop = min(right + _UNWATCHED, other.size)
+        while left < stop and right < other_stop:
+            mine, theirs = one[left], other[right]
+            shared += mine == theirs
+            left += mine <= theirs
+            right += mine >= theirs
+        if left + right - 2 * shared > allowed:
+            return False
+    union = one.size + other.size - shared
+    return union > 0 and shared / union >= threshold
+
+
+@njit(cache=True, nogil=True)
 def _set_of(sets: ShingleSets, text: int) -> Hashes:
     return sets.shingles[sets.starts[text] : sets.starts[text] + sets.sizes[text]]
 
@@ -186,7 +208,7 @@ def link(
             sizes = (sets.sizes[text], sets.sizes[other])
             if one_root == other_root or min(sizes) / max(sizes) < threshold:
                 continue
-            if jaccard(own, _set_of(sets, other)) >= threshold:
+            if are_similar(own, _set_of(sets, other), threshold):
                 parents[max(one_root, other_root)] = min(one_root, other_root)
     return num_crowded
 

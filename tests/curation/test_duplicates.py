@@ -18,7 +18,7 @@ from hypothesis import strategies as st
 
 from curation import JobSizes
 from curation.duplicates import DuplicateSettings, DuplicatesSummary, Scope, find_duplicates, open_duplicates
-from curation.duplicates.kernel import band_keys, jaccard, permutations
+from curation.duplicates.kernel import are_similar, band_keys, jaccard, permutations
 from curation.duplicates.table import SCHEMAS
 from curation.ngrams import ordered_words
 from curation.passes import Workers
@@ -294,6 +294,23 @@ def test_a_huge_bucket_is_compared_with_neighbours_only_and_the_summary_says_so(
 def test_the_jaccard_index_is_that_of_the_sets(one: set[int], other: set[int]) -> None:
     arrays = [np.array(sorted(members), np.uint64) for members in (one, other)]
     assert jaccard(*arrays) == (len(one & other) / len(one | other) if one | other else 0.0)
+
+
+@given(
+    st.sets(st.integers(0, 300), max_size=200),
+    st.sets(st.integers(0, 300), max_size=200),
+    st.booleans(),
+    st.floats(0.01, 1),
+)
+def test_two_sets_are_similar_where_their_jaccard_index_says_so(
+    one: set[int], other: set[int], nearly_one: bool, threshold: float
+) -> None:
+    if nearly_one:
+        other = one ^ set(list(other)[:5])
+    arrays = [np.array(sorted(members), np.uint64) for members in (one, other)]
+    index = jaccard(*arrays)
+    for limit in (threshold, index or 1.0, np.nextafter(index, 1) or 1.0):
+        assert are_similar(*arrays, limit) == (index >= limit)
 
 
 @given(st.lists(st.lists(st.integers(0, 1), min_size=6, max_size=6), min_size=1, max_size=8))
