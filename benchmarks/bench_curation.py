@@ -26,17 +26,18 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 from datatrove.data import Document
 from datatrove.pipeline.filters import GopherQualityFilter
-from distributed import Client, LocalCluster
 
 from benchmarks.datatrove_words import Blanks
 from benchmarks.table import Row, Table
-from curation import CurationProfile, Filters, JobSizes, Searches, batch_statistics, curate
+from curation import CurationProfile, Filters, JobSizes, Searches, curate
+from curation.spread import own_cluster
 from trajectories import Dataset
 from trajectories.schemas import TRAJECTORIES, TURNS
 
 _MEGA = 1e6
 _PART_BYTES = 256 * 10**6
 _GROUP_BYTES = 64 * 2**20
+_WARMING_BYTES = 16 * 10**6
 _TURNS_A_TRAJECTORY = 20
 _PEER_BYTES = 20 * 10**6
 _SAMPLE_EVERY_S = 0.25
@@ -93,10 +94,17 @@ def run() -> Table:
 
 
 def _curated(
-    dataset: Dataset, name: str, profile: CurationProfile, *, in_process: bool = False, scheduler: str | None = None
+    dataset: Dataset,
+    name: str,
+    profile: CurationProfile,
+    *,
+    in_process: bool = False,
+    scheduler: str | None = None,
+    task_bytes: int = JobSizes().task_bytes,
 ) -> Measured:
     """In this process, on a cluster that runs, or else with two workers that are started for it."""
-    workers, sizes = (1, JobSizes(in_process_bytes=2**60)) if in_process else (2, JobSizes(in_process_bytes=0))
+    sizes = JobSizes(task_bytes=task_bytes, in_process_bytes=2**60 if in_process else 0)
+    workers = 1 if in_process else 2
     with _memory_watched() as peaks:
         start = time.perf_counter()
         curate(dataset, name=name, profile=profile, workers=workers, scheduler=scheduler, sizes=sizes)
@@ -105,17 +113,15 @@ def _curated(
 
 
 def _on_cluster(dataset: Dataset, name: str, profile: CurationProfile, *, workers: int) -> Measured:
-    """On a cluster of so many workers, which have loaded what they need before."""
-    with LocalCluster(n_workers=workers, threads_per_worker=1, dashboard_address=None) as cluster:
-        address = cluster.scheduler_address
-        with Client(address) as client:
-            client.run(warm_up)
-        return _curated(dataset, name, profile, scheduler=address)
-
-
-def warm_up() -> None:
-    """Load the compiled part, in a worker."""
-    batch_statistics(pa.array(["a"]), pa.array(["a"]))
+    """On a cluster of so many workers, which have curated before."""
+    with (
+        own_cluster(workers) as cluster,
+        TemporaryDirectory() as folder,
+    ):
+        some = Dataset(folder)
+        _write(some, _WARMING_BYTES, group_bytes=_WARMING_BYTES // 16)
+        _curated(some, "warm", profile, scheduler=cluster.scheduler_address, task_bytes=1)
+        return _curated(dataset, name, profile, scheduler=cluster.scheduler_address)
 
 
 @contextmanager
@@ -147,18 +153,18 @@ def _in_use(process: psutil.Process) -> int:
         return 0
 
 
-def _write(dataset: Dataset, num_bytes: int) -> int:
+def _write(dataset: Dataset, num_bytes: int, *, group_bytes: int = _GROUP_BYTES) -> int:
     """Write a data set of about so much text; returns how much it is."""
     library = Path(sysconfig.get_path("stdlib"))
     text = "".join(path.read_text(errors="ignore") for path in sorted(library.rglob("*.py"))[:1500])
     rng = random.Random(0)
     written = 0
     for number in range(-(-num_bytes // _PART_BYTES)):
-        written += _write_part(dataset, number, text, rng, min(_PART_BYTES, num_bytes - written))
+        written += _write_part(dataset, number, text, rng, min(_PART_BYTES, num_bytes - written), group_bytes)
     return written
 
 
-def _write_part(dataset: Dataset, number: int, text: str, rng: random.Random, num_bytes: int) -> int:
+def _write_part(dataset: Dataset, number: int, text: str, rng: random.Random, num_bytes: int, group_bytes: int) -> int:
     place = Path(f"domain=terminal/run=bench/part-{number:016x}.parquet")
     turns, trajectories = (dataset.folder / table / place for table in ("turns", "trajectories"))
     for path in (turns, trajectories):
@@ -167,7 +173,7 @@ def _write_part(dataset: Dataset, number: int, text: str, rng: random.Random, nu
     ids: list[str] = []
     with pq.ParquetWriter(turns, TURNS, compression="zstd") as writer:
         while written < num_bytes:
-            group, size = _turns(text, rng, number, num_turns, min(_GROUP_BYTES, num_bytes - written))
+            group, size = _turns(text, rng, number, num_turns, min(group_bytes, num_bytes - written))
             writer.write_table(group, row_group_size=len(group))
             ids += group["trajectory_id"].to_pylist()
             num_turns += len(group)

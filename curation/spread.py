@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import CancelledError
 from contextlib import ExitStack, contextmanager, suppress
 from types import TracebackType
-from typing import TYPE_CHECKING, Self, TypeVar
+from typing import TYPE_CHECKING, Final, Self, TypeVar
 
 from trajectories.errors import InputError, WorldtapeError
 
 if TYPE_CHECKING:
-    from distributed import Client
+    from distributed import Client, LocalCluster
 
 _Task = TypeVar("_Task")
 _Result = TypeVar("_Result")
@@ -86,19 +86,40 @@ def spread(
         yield from pool.map(work, tasks)
 
 
+_OWN_WORKERS: Final[Mapping[str, object]] = {
+    # What goes wrong in a task is raised here, in one line; the worker would print it with all its calls before that.
+    "distributed.nanny.pre-spawn-environ.DASK_LOGGING__DISTRIBUTED": "critical",
+    # Nobody looks at these; together they take a few per cent of every core.
+    "distributed.worker.profile.enabled": False,
+    "distributed.admin.tick.interval": "1s",
+}
+"""Settings of Dask for workers on this machine, which end with the job."""
+
+
+@contextmanager
+def own_cluster(workers: int) -> Iterator[LocalCluster]:
+    """So many worker processes on this machine, until the block ends."""
+    import dask
+    from distributed import LocalCluster
+
+    with dask.config.set(dict(_OWN_WORKERS)):
+        cluster = LocalCluster(n_workers=workers, threads_per_worker=1, dashboard_address="127.0.0.1:0")
+        try:
+            yield cluster
+        finally:
+            # A nanny that is starting a killed worker anew asserts when it is told to end it; that must not hide why we
+            # stop. The worker is a daemon of this process and ends with it.
+            with suppress(AssertionError):
+                cluster.close()
+
+
 @contextmanager
 def _client(scheduler: str | None, workers: int) -> Iterator[Client]:
     from distributed import Client
 
     if scheduler is None:
-        client = Client(n_workers=workers, threads_per_worker=1, dashboard_address="127.0.0.1:0")
-        try:
+        with own_cluster(workers) as cluster, Client(cluster) as client:
             yield client
-        finally:
-            # A nanny that is starting a killed worker anew asserts when it is told to end it; that must not hide why we
-            # stop. The worker is a daemon of this process and ends with it.
-            with suppress(AssertionError):
-                client.close()
         return
     try:
         client = Client(scheduler, timeout="10s")

@@ -21,12 +21,13 @@ def test_no_tasks_have_no_results() -> None:
 
 
 @pytest.mark.slow
-def test_workers_give_every_result_and_raise_what_a_task_raised() -> None:
+def test_workers_give_every_result_and_raise_what_a_task_raised(capfd: pytest.CaptureFixture[str]) -> None:
     assert sorted(spread(neg, list(range(20)), scheduler=None, workers=2)) == list(range(-19, 1))
     missing = [Path("nowhere.toml"), Path("elsewhere.toml")]
     with pytest.raises(InputError, match=r"cannot be read \((nowhere|elsewhere)\.toml\)") as raised:
         list(spread(CurationProfile.from_toml, missing, scheduler=None, workers=2))
     assert raised.value.exit_code == 2
+    assert capfd.readouterr() == ("", ""), "what went wrong is told once"
 
 
 @pytest.mark.slow
