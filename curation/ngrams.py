@@ -143,14 +143,15 @@ def texts_of(column: pa.ChunkedArray) -> Texts:
     array = column.combine_chunks()
     if array.null_count:
         array = pc.fill_null(array, "")
-    texts = _buffers(array)
+    texts = buffers_of(array)
     if _may_hold_contextual(texts.text):
         contextual = pc.or_(*(pc.match_substring(array, character) for character in _CONTEXTUAL))
-        texts = _buffers(pc.replace_with_mask(array, contextual, _lowered(array.filter(contextual))))
+        texts = buffers_of(pc.replace_with_mask(array, contextual, _lowered(array.filter(contextual))))
     return texts
 
 
-def _buffers(array: pa.Array) -> Texts:
+def buffers_of(array: pa.Array) -> Texts:
+    """The texts of a ``string`` or ``large_string`` array as they are, not copied; a null is whatever lies there."""
     _, offsets, data = array.buffers()
     offset_type = np.int32 if array.type == pa.string() else np.int64
     ends = np.frombuffer(offsets, dtype=offset_type)[array.offset : array.offset + len(array) + 1]

@@ -48,13 +48,19 @@ def buckets(bands: Iterable[Hashes], eligible: kernel.Flags) -> Iterator[Bucket]
     texts = np.flatnonzero(eligible)
     for keys in bands:
         own = keys[texts]
-        order = np.argsort(own, kind="stable")
-        own = own[order]
-        again = np.zeros(own.size, np.bool_)
-        if own.size:
-            again[1:] = own[1:] == own[:-1]
-            again[:-1] |= again[1:]
-        yield Bucket(own[again], texts[order[again]])
+        places = _sharing(own)
+        places = places[np.argsort(own[places], kind="stable")]
+        yield Bucket(own[places], texts[places])
+
+
+def _sharing(keys: Hashes) -> Ends:
+    """The places of the keys that are there twice at least. They are few, so they alone are worth a stable sort."""
+    ordered = np.sort(keys)
+    shared = np.unique(ordered[1:][ordered[1:] == ordered[:-1]])
+    if not shared.size:
+        return np.empty(0, np.int64)
+    nearest = np.minimum(np.searchsorted(shared, keys), shared.size - 1)
+    return np.flatnonzero(shared[nearest] == keys)
 
 
 def candidates(bands: Iterable[Hashes], eligible: kernel.Flags) -> kernel.Flags:

@@ -103,6 +103,23 @@ def sign(
 
 
 @njit(cache=True, nogil=True)
+def least_of_groups(groups: Ends, entries: Half, num_groups: int) -> Half:
+    """The entries (groups × entries) of each group's union of sets: the least of its members'.
+
+    Args:
+        groups: of each member the number of its group, less than 0 where it has none.
+        entries: of each member, in a signature or a part of one.
+    """
+    least = np.full((num_groups, entries.shape[1]), NO_SHINGLE)
+    for member in range(groups.size):
+        group = groups[member]
+        if group >= 0:
+            for entry in range(entries.shape[1]):
+                least[group, entry] = min(least[group, entry], entries[member, entry])
+    return least
+
+
+@njit(cache=True, nogil=True)
 def band_keys(signatures: Half, rows: int) -> Hashes:
     """The keys of a signature's bands (bands × texts): equal where all ``rows`` entries of the band are."""
     num_bands = signatures.shape[1] // rows

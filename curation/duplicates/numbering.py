@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from pathlib import Path
 from typing import NamedTuple, Protocol, Self
 
@@ -16,8 +17,8 @@ import polars as pl
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from curation.duplicates.kernel import Flags, Half, band_keys
-from curation.duplicates.signatures import PieceFiles, band_name, digest_of
+from curation.duplicates.kernel import Flags, band_keys, least_of_groups
+from curation.duplicates.signatures import PieceFiles, band_name, column_words, digest_of
 from curation.ngrams import Ends, Hashes
 from curation.passes import place_of
 from curation.pieces import Piece
@@ -159,15 +160,10 @@ class _Signed(NamedTuple):
             ],
             places=every["turn"].to_numpy(),
             started_at=every["started_at"].cast(pa.int64()).to_numpy(),
-            digests=np.concatenate([_words(chunk) for chunk in every["digest"].chunks]),
+            digests=column_words(every["digest"], np.uint64),
             has_words=every["has_words"].to_numpy(),
             piece_ends=np.cumsum([0, *(table.num_rows for table in tables)]),
         )
-
-
-def _words(digests: pa.FixedSizeBinaryArray) -> Hashes:
-    words = np.frombuffer(digests.buffers()[1], np.uint64).reshape(-1, _DIGEST_WORDS)
-    return words[digests.offset : digests.offset + len(digests)]
 
 
 @dataclass(frozen=True, slots=True)
@@ -211,21 +207,13 @@ class WholeTrajectories:
         return self.stretches.names[self.rows[numbers]]
 
     def bands(self) -> Iterator[Hashes]:
-        taking_part = np.flatnonzero(self.stretches.trajectories != _NOBODY)
-        numbers = _inverse(self.rows)[self.stretches.trajectories[taking_part]]
-        order = np.argsort(numbers, kind="stable")
-        starts = _starts(numbers[order])
-        order = taking_part[order]
+        numbers = self.stretches.trajectories.copy()
+        numbers[numbers != _NOBODY] = _inverse(self.rows)[numbers[numbers != _NOBODY]]
         for band in range(self.settings.num_bands):
-            of_stretches = np.concatenate([self._entries(of_piece, band) for of_piece in self.files])
-            entries = np.minimum.reduceat(of_stretches[order], starts, axis=0)
+            name = band_name(band)
+            every = pa.concat_tables([pq.read_table(files.stretches, columns=[name]) for files in self.files])
+            entries = least_of_groups(numbers, column_words(every[name], np.uint32), self.rows.size)
             yield band_keys(entries, self.settings.rows_per_band)[0]
-
-    def _entries(self, files: PieceFiles, band: int) -> Half:
-        """The entries of a band in the signatures of a piece's stretches."""
-        column = pq.read_table(files.stretches, columns=[band_name(band)])[0].combine_chunks()
-        entries: Half = column.flatten().to_numpy()
-        return entries.reshape(-1, self.settings.rows_per_band)
 
 
 def _starts(groups: Ends) -> Ends:
@@ -242,8 +230,8 @@ def _inverse(order: Ends) -> Ends:
 
 def _joined(digests: Hashes, starts: Ends) -> Hashes:
     """The digest of each trajectory from those of its turns, which stand together from each start on, in order."""
-    ends = np.append(starts[1:], len(digests))
-    whole = b"".join(digest_of(digests[start:end].tobytes()) for start, end in zip(starts, ends, strict=True))
+    bounds = np.append(starts, len(digests)).tolist()
+    whole = b"".join(digest_of(digests[start:end].tobytes()) for start, end in pairwise(bounds))
     return np.frombuffer(whole, np.uint64).reshape(-1, _DIGEST_WORDS)
 
 

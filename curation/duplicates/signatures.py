@@ -7,17 +7,18 @@ own, which appears whole or not at all and depends on nothing but the turns and 
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import BinaryIO
+from typing import Any, BinaryIO, Final, TypeVar
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
+from numpy.typing import NDArray
 
 from curation.duplicates import kernel
-from curation.ngrams import Ends, Hashes, texts_of
+from curation.ngrams import Ends, Hashes, buffers_of, texts_of
 from curation.passes import row_groups
 from curation.pieces import Piece
 from curation.search_settings import DuplicateSettings
@@ -27,6 +28,11 @@ from trajectories.files import storage_errors, written_whole
 _KEYS = ("turn", "started_at")
 _TEXTS = ("action", "observation")
 _DIGEST_BYTES = 16
+DIGEST = pa.binary(_DIGEST_BYTES)
+
+_WORK_FILE: Final[Mapping[str, Any]] = {"compression": "none", "use_dictionary": False, "write_statistics": False}
+"""Hashes have no pattern: looking for one costs more than signing."""
+_Word = TypeVar("_Word", np.uint32, np.uint64)
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,8 +85,8 @@ def sign_pieces(turns: Path, work: Path, pieces: Sequence[Piece], settings: Dupl
             storage_errors(files.signed),
             written_whole(files.signed) as signed_file,
             written_whole(files.stretches) as stretches_file,
-            pq.ParquetWriter(signed_file, _turns_schema(settings.num_bands)) as signed_writer,
-            pq.ParquetWriter(stretches_file, _stretches_schema(settings)) as stretches_writer,
+            pq.ParquetWriter(signed_file, _turns_schema(settings.num_bands), **_WORK_FILE) as signed_writer,
+            pq.ParquetWriter(stretches_file, _stretches_schema(settings), **_WORK_FILE) as stretches_writer,
         ):
             for rows in row_groups(turns, piece, ("trajectory_id", *_KEYS, *_TEXTS)):
                 of_turns, of_stretches = _sign_rows(rows, num_stretches, drawn, settings)
@@ -95,7 +101,7 @@ def _turns_schema(num_bands: int) -> pa.Schema:
             pa.field("stretch", pa.int32()),
             pa.field("turn", pa.int32()),
             pa.field("started_at", pa.timestamp("us", tz="UTC")),
-            pa.field("digest", pa.binary(_DIGEST_BYTES)),
+            pa.field("digest", DIGEST),
             pa.field("has_words", pa.bool_()),
             *(pa.field(band_name(band), pa.uint64()) for band in range(num_bands)),
         ]
@@ -103,9 +109,26 @@ def _turns_schema(num_bands: int) -> pa.Schema:
 
 
 def _stretches_schema(settings: DuplicateSettings) -> pa.Schema:
-    entries = pa.list_(pa.uint32(), settings.rows_per_band)
+    entries = pa.binary(settings.rows_per_band * np.uint32().nbytes)
     bands = [pa.field(band_name(band), entries) for band in range(settings.num_bands)]
     return pa.schema([pa.field("trajectory_id", pa.string()), *bands])
+
+
+def entries_column(entries: kernel.Half) -> pa.FixedSizeBinaryArray:
+    """The entries of a band (stretches × rows of a band) as a column, which Parquet reads faster than one of lists."""
+    kind = pa.binary(entries.shape[1] * entries.itemsize)
+    return pa.FixedSizeBinaryArray.from_buffers(kind, len(entries), [None, pa.py_buffer(entries.tobytes())])
+
+
+def column_words(column: pa.ChunkedArray, kind: type[_Word]) -> NDArray[_Word]:
+    """A column of binary values of one width, as words (rows × words of a row)."""
+    width: int = column.type.byte_width // np.dtype(kind).itemsize
+    return np.concatenate([np.empty((0, width), kind), *(_chunk_words(chunk, kind, width) for chunk in column.chunks)])
+
+
+def _chunk_words(chunk: pa.FixedSizeBinaryArray, kind: type[_Word], width: int) -> NDArray[_Word]:
+    words = np.frombuffer(chunk.buffers()[1], kind).reshape(-1, width)
+    return words[chunk.offset : chunk.offset + len(chunk)]
 
 
 def _sign_rows(
@@ -124,36 +147,36 @@ def _sign_rows(
         "has_words": (signatures != kernel.NO_SHINGLE).any(axis=1),
         **{band_name(band): keys for band, keys in enumerate(kernel.band_keys(signatures, settings.rows_per_band))},
     }
-    least = np.split(least_of_groups(stretches, signatures), settings.num_bands, axis=1)
-    entries = [
-        pa.FixedSizeListArray.from_arrays(pa.array(of_band.ravel()), settings.rows_per_band) for of_band in least
-    ]
+    least = kernel.least_of_groups(stretches.astype(np.int64), signatures, len(identities.dictionary))
+    entries = [entries_column(of_band) for of_band in np.split(least, settings.num_bands, axis=1)]
     return (
         pa.table(of_turns, schema=_turns_schema(settings.num_bands)),
         pa.table([identities.dictionary, *entries], schema=_stretches_schema(settings)),
     )
 
 
-def least_of_groups(groups: Ends, signatures: kernel.Half) -> kernel.Half:
-    """The signature of each group's union of sets: the least of its members' entries. No group is empty."""
-    order = np.argsort(groups, kind="stable")
-    return np.minimum.reduceat(signatures[order], np.flatnonzero(np.diff(groups[order], prepend=-1)), axis=0)
-
-
 def _digests(rows: pa.Table) -> pa.Array:
     """A hash of the exact texts of each turn; a null is not an empty text."""
-    texts = zip(*(rows[name] for name in _TEXTS), strict=True)
-    digests = [_digest(action.as_buffer(), observation.as_buffer()) for action, observation in texts]
-    return pa.array(digests, pa.binary(_DIGEST_BYTES))
+    digests = [_digest(*texts) for texts in zip(*(_bytes_of(rows[name]) for name in _TEXTS), strict=True)]
+    return pa.array(digests, DIGEST)
 
 
-def _digest(*texts: pa.Buffer | None) -> bytes:
+def _bytes_of(column: pa.ChunkedArray) -> Iterator[memoryview | None]:
+    array = column.combine_chunks()
+    texts = buffers_of(array)
+    ends = texts.ends.tolist()
+    every = memoryview(texts.text.data)
+    for is_valid, start, end in zip(array.is_valid().to_pylist(), ends[:-1], ends[1:], strict=True):
+        yield every[start:end] if is_valid else None
+
+
+def _digest(*texts: memoryview | None) -> bytes:
     state = hashlib.blake2b(digest_size=_DIGEST_BYTES)
     for text in texts:
         if text is None:
             state.update(b"-")
         else:
-            state.update(b"%d:" % text.size)
+            state.update(b"%d:" % len(text))
             state.update(text)
     return state.digest()
 

@@ -191,6 +191,13 @@ def test_a_data_set_without_duplicates_has_tables_without_rows(tmp_path: Path) -
         assert table.schema == SCHEMAS[scope]
 
 
+def test_without_any_trajectory_there_are_no_texts(tmp_path: Path) -> None:
+    dataset = recorded(tmp_path, {"a": [("ls", "one")], "b": [("cat", "two")]})
+    summary = find_duplicates(dataset, without=["a", "b"])
+    assert (summary.turns.num_texts, summary.trajectories.num_texts) == (0, 0)
+    assert find_duplicates(dataset, without=["b"]).turns.num_texts == 1
+
+
 def files_found(dataset: Dataset) -> dict[str, bytes]:
     return files_of(dataset.folder / "curation")
 
