@@ -180,7 +180,7 @@ def _write_part(dataset: Dataset, number: int, text: str, rng: random.Random, nu
             written += size
     names = sorted({*ids})
     counts = Counter(ids)
-    columns = {
+    columns: dict[str, list[str] | list[int]] = {
         "trajectory_id": names,
         "num_turns": [counts[name] for name in names],
         "status": ["completed"] * len(names),
@@ -211,7 +211,12 @@ def _turns(text: str, rng: random.Random, part: int, first: int, num_bytes: int)
         actions.append(json.dumps([{"keystrokes": keys, "duration": 0.1}]))
         observations.append(observation)
         size += len(actions[-1].encode()) + len(observation.encode())
-    columns = {"trajectory_id": ids, "turn": places, "action": actions, "observation": observations}
+    columns: dict[str, list[str] | list[int]] = {
+        "trajectory_id": ids,
+        "turn": places,
+        "action": actions,
+        "observation": observations,
+    }
     return _whole(TURNS, columns), size
 
 

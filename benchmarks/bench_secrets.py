@@ -10,6 +10,7 @@ import json
 import random
 import uuid
 from collections.abc import Callable
+from functools import partial
 
 import pyarrow as pa
 from detect_secrets.core.scan import scan_line
@@ -39,7 +40,7 @@ def run() -> Table:
     found = speed(turns, lambda: _find(turns), passes=_PASSES)
     redacted = speed(turns, lambda: _redact(_texts(turns)), passes=_PASSES)
     dense = {kind: dense_turns(kind) for kind in _KINDS}
-    speeds = {kind: speed(texts, lambda texts=texts: _find(texts), passes=_PASSES) for kind, texts in dense.items()}
+    speeds = {kind: speed(texts, partial(_find, texts), passes=_PASSES) for kind, texts in dense.items()}
     rows = [
         Row("detect-secrets, line by line", (f"{peer:.2f}",), 1.0),
         Row("find: ordinary recordings", (f"{found:.0f}",), found / peer, _TARGET),

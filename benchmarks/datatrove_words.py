@@ -9,7 +9,7 @@ HASHES = HashConfig(hash_fc="sha1")
 """Its default, xxhash, fails with xxhash 4."""
 
 
-class Blanks(WordTokenizer):
+class Blanks(WordTokenizer):  # type: ignore[misc]  # datatrove says no types
     """Splits text, which datatrove has made lower case and rid of punctuation, at blanks.
 
     Its own tokenizer for English needs spaCy, and is slower.

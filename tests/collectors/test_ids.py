@@ -20,11 +20,18 @@ def test_an_id_is_the_name_of_a_file() -> None:
 
 
 @pytest.mark.parametrize(
-    "change",
-    [{"run": "s"}, {"task_id": "u"}, {"task_sha256": "1" * 64}, {"policy": "scripted@2"}, {"seed": 1}, {"number": 1}],
+    "other",
+    [
+        dataclasses.replace(EPISODE, run="s"),
+        dataclasses.replace(EPISODE, task_id="u"),
+        dataclasses.replace(EPISODE, task_sha256="1" * 64),
+        dataclasses.replace(EPISODE, policy="scripted@2"),
+        dataclasses.replace(EPISODE, seed=1),
+        dataclasses.replace(EPISODE, number=1),
+    ],
 )
-def test_other_work_has_another_id(change: dict[str, str | int]) -> None:
-    assert dataclasses.replace(EPISODE, **change).trajectory_id(1) != EPISODE.trajectory_id(1)
+def test_other_work_has_another_id(other: Episode) -> None:
+    assert other.trajectory_id(1) != EPISODE.trajectory_id(1)
 
 
 def test_another_attempt_has_another_id() -> None:

@@ -314,10 +314,10 @@ def test_two_sets_are_similar_where_their_jaccard_index_says_so(
 ) -> None:
     if nearly_one:
         other = one ^ set(list(other)[:5])
-    arrays = [np.array(sorted(members), np.uint64) for members in (one, other)]
-    index = jaccard(*arrays)
+    ours, theirs = (np.array(sorted(members), np.uint64) for members in (one, other))
+    index = jaccard(ours, theirs)
     for limit in (threshold, index or 1.0, np.nextafter(index, 1) or 1.0):
-        assert are_similar(*arrays, limit) == (index >= limit)
+        assert are_similar(ours, theirs, limit) == (index >= limit)
 
 
 @given(st.lists(st.lists(st.integers(0, 1), min_size=6, max_size=6), min_size=1, max_size=8))

@@ -41,7 +41,7 @@ def test_any_setting_changes_the_fingerprint_and_equal_profiles_share_it() -> No
 
 def test_a_profile_cannot_be_changed() -> None:
     with pytest.raises(ValidationError, match="frozen"):
-        CurationProfile().seed = 2  # type: ignore[misc]  # what is tested
+        CurationProfile().seed = 2
 
 
 @pytest.mark.parametrize(

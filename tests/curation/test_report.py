@@ -12,7 +12,7 @@ from typing import Any
 import polars as pl
 import pytest
 
-from curation import CurationProfile, Reason, Sidecar, curate, open_sidecar, write_report
+from curation import CurationProfile, Draw, Reason, Sidecar, curate, open_sidecar, write_report
 from curation.classes import CLASSES
 from curation.report import Report, read_report
 from curation.report.judged import KEEPING
@@ -154,7 +154,7 @@ def test_a_report_reads_back_as_it_was_written(reported: Reported) -> None:
 
 
 def test_where_tokens_are_drawn_the_page_says_what_is_realised(dataset: Dataset) -> None:
-    sidecar = curate(dataset, profile=CurationProfile(draw="token")).sidecar
+    sidecar = curate(dataset, profile=CurationProfile(draw=Draw.TOKEN)).sidecar
     report = figures(write_report(dataset, sidecar))
     assert Reason.DRAWN_BY_TOKEN in {facts["name"] for facts in report["reasons"]}
     text = " ".join(Page((sidecar.folder / "report.html").read_text()).text.split())

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import shutil
-from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -67,31 +66,31 @@ def test_the_settings_that_differ_are_named_by_their_keys(compared: Compared) ->
 
 
 def test_shares_and_their_differences_are_those_of_the_sidecars(compared: Compared) -> None:
-    ours, theirs = (sidecar.scan().collect() for sidecar in (compared.this, compared.other))
+    both = [sidecar.scan().collect() for sidecar in (compared.this, compared.other)]
 
-    def check(shares: Any, part: Callable[[pl.DataFrame], float | None]) -> None:
-        mine, its = part(ours), part(theirs)
+    def check(shares: Any, mine: float | None, its: float | None) -> None:
         assert (shares["this"], shares["other"]) == (mine, its)
         if mine is not None and its is not None:
             assert shares["points"] == pytest.approx(100 * (mine - its))
 
     def kept(rows: pl.DataFrame) -> float | None:
-        return rows["kept"].sum() / len(rows) if len(rows) else None
+        return len(rows.filter("kept")) / len(rows) if len(rows) else None
 
-    check(compared.json["total"]["kept_turns"], kept)
+    check(compared.json["total"]["kept_turns"], *map(kept, both))
     for facts in compared.json["classes"]:
-        name = facts["name"]
-        check(facts["share"], lambda rows, name=name: (rows["class"] == name).sum() / len(rows))
-        check(facts["total"]["kept_turns"], lambda rows, name=name: kept(rows.filter(pl.col("class") == name)))
+        of_class = [rows.filter(pl.col("class") == facts["name"]) for rows in both]
+        check(facts["share"], *(len(some) / len(rows) for some, rows in zip(of_class, both, strict=True)))
+        check(facts["total"]["kept_turns"], *map(kept, of_class))
     for facts in compared.json["domains"]:
-        domain = facts["domain"]
-        check(facts["total"]["kept_turns"], lambda rows, of=domain: kept(rows.filter(pl.col("domain") == of)))
+        of_domain = [rows.filter(pl.col("domain") == facts["domain"]) for rows in both]
+        check(facts["total"]["kept_turns"], *map(kept, of_domain))
     for facts in compared.json["reasons"]:
         counts = facts["num_turns"]
-        expected = [(rows["reason"] == facts["name"]).sum() for rows in (ours, theirs)]
+        expected = [(rows["reason"] == facts["name"]).sum() for rows in both]
         assert [counts["this"], counts["other"]] == expected
         assert counts["difference"] == expected[0] - expected[1]
-    assert {facts["name"] for facts in compared.json["reasons"]} == {*ours["reason"], *theirs["reason"]}
+    reasons = {reason for rows in both for reason in rows["reason"]}
+    assert {facts["name"] for facts in compared.json["reasons"]} == reasons
 
 
 def test_every_turn_that_changed_is_counted(compared: Compared) -> None:

@@ -5,6 +5,7 @@ import math
 import os
 import sys
 from pathlib import Path
+from typing import TypedDict
 
 import pyarrow as pa
 import pytest
@@ -26,10 +27,30 @@ texts = st.one_of(
 )
 
 
-def fast_and_plain(actions: list[str], observations: list[str]) -> tuple[list[tuple[float, ...]], ...]:
+Case = TypedDict(
+    "Case",
+    {
+        "about": str,
+        "case": str,
+        "action": str,
+        "observation": str,
+        "ol": float,
+        "nov": float,
+        "jac": float,
+        "r": float | str,
+        "class": str,
+    },
+    total=False,
+)
+"""A turn and what is to be said of it; a file of cases has what it needs of this."""
+
+
+def fast_and_plain(
+    actions: list[str], observations: list[str]
+) -> tuple[list[tuple[float, ...]], list[tuple[float, ...]]]:
     """What the two paths say of the same turns, with the counts that come with them."""
     fast = batch_statistics(pa.array(actions, pa.string()), pa.array(observations, pa.string()))
-    plain = []
+    plain: list[tuple[float, ...]] = []
     for action, observation in zip(actions, observations, strict=True):
         wa, wo = words(action), words(observation)
         counts = (len(wa), len(wo), len(wa & wo), len(action), len(observation))
@@ -42,12 +63,12 @@ def assert_equal(actions: list[str], observations: list[str]) -> None:
     assert fast == plain
 
 
-def json_lines(path: Path) -> list[dict[str, str]]:
+def json_lines(path: Path) -> list[Case]:
     return [json.loads(line) for line in path.read_text().split("\n") if line]
 
 
 @pytest.mark.parametrize("case", json_lines(DATA), ids=lambda case: case["about"])
-def test_the_reference_gives_the_statistics_and_class_written_by_hand(case: dict[str, str]) -> None:
+def test_the_reference_gives_the_statistics_and_class_written_by_hand(case: Case) -> None:
     stats = turn_statistics(case["action"], case["observation"])
     assert (stats.ol, stats.nov, stats.jac) == (case["ol"], case["nov"], case["jac"])
     assert classify(stats, len_observation=len(case["observation"])) == case["class"]

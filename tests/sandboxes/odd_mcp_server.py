@@ -14,40 +14,47 @@ PIXEL = "aGVsbG8="
 MANY_PAGES = 3
 
 
-def say(line, stream=sys.stdout):
-    stream.write(line + "\n")
-    stream.flush()
+def say(line: str) -> None:
+    sys.stdout.write(line + "\n")
+    sys.stdout.flush()
 
 
-def send(message):
+def log(line: str) -> None:
+    sys.stderr.write(line + "\n")
+    sys.stderr.flush()
+
+
+def send(message: dict[str, object]) -> None:
     say(json.dumps({"jsonrpc": "2.0", **message}))
 
 
-def text(content):
+def text(content: str) -> dict[str, object]:
     return {"content": [{"type": "text", "text": content}]}
 
 
-def hang(_):
-    say("hanging now", sys.stderr)
+def hang(_: object) -> dict[str, object]:
+    log("hanging now")
     while True:
         time.sleep(1000)
 
 
-def die(_):
-    say("log line", sys.stderr)
-    say("ValueError: out of ideas", sys.stderr)
+def die(_: object) -> dict[str, object]:
+    log("log line")
+    log("ValueError: out of ideas")
     os._exit(3)
 
 
-def slow(arguments):
+def slow(arguments: dict[str, object]) -> dict[str, object]:
     Path("slow").touch()
-    time.sleep(arguments["seconds"])
+    seconds = arguments["seconds"]
+    assert isinstance(seconds, (int, float))
+    time.sleep(seconds)
     return text("done")
 
 
-def chatter(_):
+def chatter(_: object) -> dict[str, object]:
     say("debug: this is no message")
-    say("warning: on stderr", sys.stderr)
+    log("warning: on stderr")
     send({"method": "notifications/message", "params": {"level": "info", "data": "noise"}})
     send({"method": "notifications/unheard_of", "params": {"x": 1}})
     send({"id": 900, "method": "roots/list"})
@@ -55,17 +62,17 @@ def chatter(_):
     return text("after the chatter")
 
 
-def flood(_):
+def flood(_: object) -> dict[str, object]:
     while True:
         os.write(1, b"garbage\n" * 8000)
 
 
-def spawn(_):
+def spawn(_: object) -> dict[str, object]:
     subprocess.Popen(["sleep", "1234"], start_new_session=True, stdout=subprocess.DEVNULL)
     return text("spawned")
 
 
-def processes(_):
+def processes(_: object) -> dict[str, object]:
     commands = []
     for file in Path("/proc").glob("[0-9]*/cmdline"):
         try:
@@ -95,24 +102,24 @@ TOOLS = {
 }
 
 
-def definition(name):
+def definition(name: str) -> dict[str, object]:
     return {"name": name, "description": f"Does {name}", "inputSchema": {"type": "object"}, "extra": {"kept": None}}
 
 
-def nested(depth):
+def nested(depth: int) -> dict[str, object]:
     return {"type": "object", "properties": {"child": nested(depth - 1)}} if depth else {"type": "object"}
 
 
-def pages(params):
+def pages(params: dict[str, object]) -> dict[str, object]:
     names = sorted(TOOLS)
-    index = int(params.get("cursor", "0"))
-    result = {"tools": [definition(name) for name in names[index::MANY_PAGES]]}
+    index = int(str(params.get("cursor", "0")))
+    result: dict[str, object] = {"tools": [definition(name) for name in names[index::MANY_PAGES]]}
     if index + 1 < MANY_PAGES:
         result["nextCursor"] = str(index + 1)
     return result
 
 
-def listed_before(_):
+def listed_before(_: object) -> dict[str, object]:
     before = Path("listed").exists()
     Path("listed").touch()
     return {"tools": [definition("die"), definition("second" if before else "first")]}
@@ -127,16 +134,23 @@ LISTINGS = {
 }
 
 
-def answer(method, params):
+def greeting(version: str) -> dict[str, object]:
+    server = {"name": "odd", "version": "0.1"}
+    return {"protocolVersion": version, "capabilities": {"tools": {}}, "serverInfo": server}
+
+
+def answer(method: str, params: dict[str, object]) -> object:
     if method == "initialize":
-        server = {"name": "odd", "version": "0.1"}
-        return {"protocolVersion": "2025-06-18", "capabilities": {"tools": {}}, "serverInfo": server}
+        return greeting("2025-06-18")
     if method == "tools/list":
         return LISTINGS.get(HOW, pages)(params)
-    return TOOLS[params["name"]](params.get("arguments", {}))
+    tool, arguments = TOOLS[str(params["name"])], params.get("arguments", {})
+    assert tool is not None  # "refuse" and "raw" are answered in serve
+    assert isinstance(arguments, dict)
+    return tool(arguments)
 
 
-def serve():
+def serve() -> None:
     for line in sys.stdin:
         request = json.loads(line)
         if "method" not in request or "id" not in request:
@@ -151,7 +165,7 @@ def serve():
         send({"id": request["id"], "result": answer(request["method"], params)})
 
 
-def greet_oddly():
+def greet_oddly() -> None:
     if HOW == "dying":
         die({})
     if HOW == "silent":
@@ -167,7 +181,7 @@ def greet_oddly():
             os.write(1, b"x" * 65536)
     request = json.loads(sys.stdin.readline())
     if HOW == "other-version":
-        send({"id": request["id"], "result": {**answer("initialize", {}), "protocolVersion": "1999-01-01"}})
+        send({"id": request["id"], "result": greeting("1999-01-01")})
     if HOW == "refusing":
         send({"id": request["id"], "error": {"code": -32000, "message": "no licence"}})
     hang({})

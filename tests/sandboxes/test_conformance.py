@@ -4,7 +4,7 @@ import pytest
 
 from sandboxes.conformance import CHECKS, Check, carry_out, run_conformance
 from sandboxes.conformance import check as kit
-from sandboxes.engines import ContainerSpec, Engine
+from sandboxes.engines import Container, ContainerSpec, Engine
 from sandboxes.engines.docker import DockerEngine
 
 
@@ -16,7 +16,7 @@ async def test_every_engine_conforms(engine: Engine, check: Check) -> None:
 @pytest.mark.docker
 async def test_a_fact_that_does_not_hold_is_a_result_with_what_was_seen(docker_engine: DockerEngine) -> None:
     @kit.of_container()
-    async def the_moon_is_in_the_sandbox(container: kit.Container) -> None:
+    async def the_moon_is_in_the_sandbox(container: Container) -> None:
         listing = await container.exec(["ls", "/moon"])
         kit.require(listing.exit_code == 0, listing.exit_code)
 

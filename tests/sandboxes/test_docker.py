@@ -62,8 +62,9 @@ class _EndsFirst(Daemon):
     async def call(self, method: Callable[Concatenate[APIClient, P], T], *args: P.args, **kwargs: P.kwargs) -> T:
         if method is APIClient.remove_container and not self.has_ended:
             self.has_ended = True
-            await super().call(APIClient.kill, *args)
-            await super().call(APIClient.wait, *args)
+            container = str(args[0])
+            await super().call(APIClient.kill, container)
+            await super().call(APIClient.wait, container)
             raise APIError("could not kill", response=_answer(HTTPStatus.INTERNAL_SERVER_ERROR))
         return await super().call(method, *args, **kwargs)
 
@@ -96,6 +97,7 @@ def running(daemon: APIClient) -> Iterator[str]:
 @pytest.mark.docker
 async def test_a_container_that_ends_while_it_is_being_removed_is_removed(daemon: APIClient, running: str) -> None:
     removing = await _EndsFirst.connect(num_threads=1)
+    assert isinstance(removing, _EndsFirst)
     await remove_container(removing, running)
     await removing.close()
     assert removing.has_ended
@@ -128,7 +130,8 @@ async def test_every_limit_and_every_hardening_reaches_the_daemon(
     assert facts["Config"]["User"] == "0:0"
     assert {**facts["Config"]["Labels"], **lease.labels(50)}.keys() == facts["Config"]["Labels"].keys()
     assert facts["Config"]["Labels"][LEASE_LABEL] == lease.id
-    assert container.image_digest == facts["Image"] == daemon.inspect_image("worldtape/terminal:latest")["Id"]
+    image = daemon.inspect_image("worldtape/terminal:latest")  # type: ignore[no-untyped-call]  # its stub has no types
+    assert container.image_digest == facts["Image"] == image["Id"]
 
 
 @pytest.mark.docker

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sandboxes.keys import Entry, encode_keystrokes, parse_action
-from trajectories import InputError
+from trajectories import InputError, JsonValue
 
 _KEY_NAMES = ["Enter", "Escape", "Space", "Tab", "BTab", "BSpace", "Up", "Down", "Left", "Right", "Home", "End"]
 _json = st.recursive(
@@ -19,7 +19,7 @@ _text = st.text(st.characters(exclude_categories=["Cs"]))
 
 
 def test_an_action_is_a_list_of_keystrokes_and_durations() -> None:
-    payload = [{"keystrokes": "ls\n", "duration": 1}, {"keystrokes": "", "duration": 0.5}]
+    payload: JsonValue = [{"keystrokes": "ls\n", "duration": 1}, {"keystrokes": "", "duration": 0.5}]
     assert parse_action(payload) == [Entry("ls\n", 1.0), Entry("", 0.5)]
 
 

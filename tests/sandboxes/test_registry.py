@@ -8,7 +8,7 @@ import sys
 import pytest
 
 from sandboxes import DOMAINS, open_sandbox
-from sandboxes.engines import Container, ContainerSpec
+from sandboxes.engines import Container, ContainerSpec, Resource
 from trajectories import InputError
 
 
@@ -19,6 +19,12 @@ class UnusedEngine:
 
     async def create(self, spec: ContainerSpec) -> Container:
         raise AssertionError(f"{spec} was asked for")
+
+    async def owned(self) -> list[Resource]:
+        raise AssertionError("what is there was asked for")
+
+    async def remove(self, resource: Resource) -> None:
+        raise AssertionError(f"{resource} was to be removed")
 
     async def close(self) -> None: ...
 

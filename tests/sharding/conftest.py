@@ -17,7 +17,7 @@ from curation import CurationProfile, Filters, KeepRatios, Searches, curate
 from sandboxes.images import cache_folder
 from sharding.manifest import CurationFacts, FileFacts, Manifest, PackFacts, TemplateFacts, TokenizerFacts
 from sharding.packs import cut_to_context, pack_slices, write_packs
-from sharding.shards import MappedDocuments, TokenShards
+from sharding.shards import MappedDocuments, Tokens, TokenShards
 from sharding.tokenise import TokenisedConversation
 from sharding.writer import ShardWriter
 from tests.curation.recordings import Texts, a_header, record_turns, turn
@@ -86,6 +86,20 @@ def record(dataset: Dataset, trajectory_id: str, texts: Texts, *, domain: str = 
 def files_of(folder: Path) -> dict[str, bytes]:
     """Every file below a folder, by its path."""
     return {path.relative_to(folder).as_posix(): path.read_bytes() for path in folder.rglob("*") if path.is_file()}
+
+
+def decoded(tokenizer: PreTrainedTokenizerFast, tokens: Tokens | list[int]) -> str:
+    """The text of one sequence of tokens; what transformers promises is that of one or of several."""
+    text = tokenizer.decode(tokens)
+    assert isinstance(text, str)
+    return text
+
+
+def spelled(tokenizer: PreTrainedTokenizerFast, tokens: Tokens) -> list[str]:
+    """The tokens as the vocabulary spells them."""
+    names = tokenizer.convert_ids_to_tokens(tokens.tolist())
+    assert isinstance(names, list)
+    return names
 
 
 def some_turns(seed: int) -> Texts:

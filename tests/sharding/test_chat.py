@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from transformers import PreTrainedTokenizerFast
 
 from sharding.chat import UnfitTemplateError, choose_template, load_tokenizer, probe
-from sharding.conversation import Message
+from sharding.conversation import Message, Role
 from trajectories import InputError
 
 FIXED_TEXT = "{% for m in messages %}<|im_start|>{{ m.role }}\n{{ m.content }}<|im_end|>{% endfor %}"
@@ -96,10 +96,12 @@ CONTENTS = st.lists(st.text(max_size=20), min_size=3, max_size=9).filter(lambda 
 @given(contents=CONTENTS)
 def test_the_form_found_renders_as_the_template_does(tiny_tokenizer: Path, template: str, contents: list[str]) -> None:
     tokenizer = load_tokenizer(str(tiny_tokenizer))
-    roles = ["system"] + ["user", "assistant"] * (len(contents) // 2)
-    messages = [{"role": role, "content": content} for role, content in zip(roles, contents, strict=True)]
-    whole = tokenizer.apply_chat_template(messages, chat_template=template, tokenize=False)
-    assert probe(tokenizer, template).render([Message(**message) for message in messages]) == whole
+    turn: list[Role] = ["user", "assistant"]
+    roles: list[Role] = ["system", *turn * (len(contents) // 2)]
+    messages = [Message(role, content) for role, content in zip(roles, contents, strict=True)]
+    plain = [{"role": message.role, "content": message.content} for message in messages]
+    whole = tokenizer.apply_chat_template(plain, chat_template=template, tokenize=False)
+    assert probe(tokenizer, template).render(messages) == whole
 
 
 @pytest.mark.parametrize("content", [None, "{broken", '{"version": "1.0"}'])

@@ -7,6 +7,7 @@ import subprocess
 import sys
 from collections.abc import Callable
 from pathlib import Path
+from typing import TypedDict
 
 import numpy as np
 import polars as pl
@@ -16,9 +17,19 @@ import pytest
 from curation import curate, open_sidecar
 from sharding import PackedDataset, TokenShards, pack
 from sharding.chat import load_tokenizer
+from sharding.manifest import Overflow
 from tests.sharding.conftest import files_of, plain_profile
 from trajectories import DamagedFileError, Dataset, InputError, StorageError
 from trajectories.part_files import read_part
+
+
+class Options(TypedDict, total=False):
+    """How shards are asked for."""
+
+    context: int
+    overflow: Overflow
+    name: str
+    curation: str
 
 
 def flip_a_byte(path: Path) -> None:
@@ -161,10 +172,10 @@ def test_turns_recorded_after_the_curation_are_refused(curated: Dataset, tiny_to
     ],
 )
 def test_options_that_will_not_do_are_refused_and_leave_nothing(
-    curated: Dataset, tiny_tokenizer: Path, options: dict[str, object], complaint: str
+    curated: Dataset, tiny_tokenizer: Path, options: Options, complaint: str
 ) -> None:
     with pytest.raises(InputError, match=complaint):
-        pack(curated, **{"tokenizer": str(tiny_tokenizer), "context": 64} | options)
+        pack(curated, tokenizer=str(tiny_tokenizer), **(Options(context=64) | options))
     shards = curated.folder / "shards"
     assert not shards.exists() or list(shards.iterdir()) == []
 

@@ -18,7 +18,8 @@ from curation.replays import VolatileSettings, find_volatile, open_volatile
 from sharding import PackSummary, TokenShards, pack
 from sharding.chat import load_tokenizer
 from sharding.manifest import ClassTokens
-from tests.sharding.conftest import Texts, files_of, plain_profile, record
+from tests.curation.recordings import Texts
+from tests.sharding.conftest import decoded, files_of, plain_profile, record
 from trajectories import Dataset, InputError, compact
 from worldtape.cli import app
 
@@ -30,8 +31,8 @@ def curated_by_token(dataset: Dataset, ratio: float) -> Sidecar:
     return curate(dataset, profile=profile, overwrite=True).sidecar
 
 
-def packed(dataset: Dataset, tokenizer: Path, name: str = "default", **options: int) -> PackSummary:
-    return pack(dataset, tokenizer=str(tokenizer), context=4096, name=name, overwrite=True, **options)
+def packed(dataset: Dataset, tokenizer: Path, name: str = "default", *, workers: int | None = None) -> PackSummary:
+    return pack(dataset, tokenizer=str(tokenizer), context=4096, name=name, overwrite=True, workers=workers)
 
 
 def losses(summary: PackSummary) -> list[list[bool]]:
@@ -144,7 +145,7 @@ def test_what_is_volatile_is_not_in_the_loss_and_all_else_is(replayed: Dataset, 
     shards = TokenShards(masked.path)
     np.testing.assert_array_equal(shards.tokens, TokenShards(whole.path).tokens)
     documents = [shards.document(number) for number in range(2)]
-    shown = [tokenizer.decode(document.tokens[document.loss]) for document in documents]
+    shown = [decoded(tokenizer, document.tokens[document.loss]) for document in documents]
     assert shown[0] == shown[1]
     assert re.fullmatch(
         r"user@host:~\$ date\nMon 12::\nuser@host:~\$ <\|im_end\|>the same é<\|im_end\|><\|im_end\|>", shown[0]

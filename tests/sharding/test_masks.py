@@ -21,6 +21,7 @@ from sharding.conversation import OBSERVATION_MARKER, ContextText, TurnText, con
 from sharding.masks import Mask, TokenDraw, touching
 from sharding.redaction import carried, redacted
 from sharding.tokenise import ConversationTokenizer, TokenisedConversation, TurnTokens
+from tests.sharding.conftest import spelled
 
 TRIMMING = "{% for m in messages %}<|im_start|>{{ m.role }}\n{{ m.content | trim }}<|im_end|>\n{{ '' }}{% endfor %}"
 PLACEHOLDER = re.compile(r"\[(?:secret|personal):[a-z0-9-]+:\d+\]")
@@ -47,7 +48,7 @@ class Layout(NamedTuple):
 
         In a byte-level vocabulary a token has a character for every byte that it stands for.
         """
-        tokens: list[str] = self.tokenizer.convert_ids_to_tokens(document.tokens)
+        tokens = spelled(self.tokenizer, document.tokens)
         control = set(control_tokens(self.tokenizer))
         stop = max(place for place, token in enumerate(tokens) if token == "<|im_end|>")
         first = max(place for place, token in enumerate(tokens[:stop]) if token in control) + 1

@@ -5,6 +5,7 @@ import tempfile
 from collections.abc import Callable, Iterable
 from itertools import islice
 from pathlib import Path
+from typing import TypedDict
 
 import numpy as np
 import pytest
@@ -12,11 +13,22 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from sharding import NO_LABEL, PackedDataset, PackedSample, TokenShards
+from sharding.manifest import Overflow
 from sharding.packs import Packs, Slices, write_packs
 from trajectories import DamagedFileError, InputError
 
 PAD = 9999
 LOSSES = st.lists(st.lists(st.booleans(), min_size=1, max_size=30), min_size=1, max_size=20)
+
+
+class Options(TypedDict, total=False):
+    """How a data set is asked for."""
+
+    context: int
+    overflow: Overflow
+    seed: int
+    rank: int
+    world_size: int
 
 
 @pytest.fixture(scope="module")
@@ -128,7 +140,7 @@ def test_a_run_resumes_exactly_mid_epoch_after_epochs_and_on_another_world_size(
 
 
 @pytest.mark.parametrize("change", [{"seed": 1}, {"context": 5}, {"overflow": "drop"}])
-def test_a_state_of_another_order_is_refused(shards: TokenShards, change: dict[str, object]) -> None:
+def test_a_state_of_another_order_is_refused(shards: TokenShards, change: Options) -> None:
     state = PackedDataset(shards).state_dict()
     with pytest.raises(InputError, match=f"cannot resume: {next(iter(change))} was"):
         PackedDataset(shards, **change).load_state_dict(state)
@@ -154,7 +166,7 @@ def test_repacking_to_the_recorded_context_gives_the_recorded_packs(
         ({"context": 4, "overflow": "drop"}, "no document fits a context of 4 tokens"),
     ],
 )
-def test_what_cannot_be_served_is_refused(shards: TokenShards, options: dict[str, object], complaint: str) -> None:
+def test_what_cannot_be_served_is_refused(shards: TokenShards, options: Options, complaint: str) -> None:
     with pytest.raises(InputError, match=complaint):
         PackedDataset(shards, **options)
 

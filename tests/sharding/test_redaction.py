@@ -13,7 +13,7 @@ from sharding.chat import load_tokenizer
 from sharding.conversation import ContextText, TurnText
 from sharding.masks import Mask
 from sharding.redaction import redacted
-from tests.sharding.conftest import record
+from tests.sharding.conftest import decoded, record
 from trajectories import Dataset, compact
 from worldtape.cli import app
 
@@ -68,5 +68,4 @@ def test_every_part_of_a_trajectory_is_gone_through_and_the_mask_stays() -> None
 
 
 def _packed_text(summary: PackSummary, tokenizer: Path) -> str:
-    text: str = load_tokenizer(str(tokenizer)).decode(TokenShards(summary.path).document(0).tokens)
-    return text
+    return decoded(load_tokenizer(str(tokenizer)), TokenShards(summary.path).document(0).tokens)

@@ -14,6 +14,7 @@ from sharding.chat import choose_template, control_tokens, load_tokenizer
 from sharding.conversation import ContextText, Message, TurnText, conversation
 from sharding.masks import Mask
 from sharding.tokenise import ConversationTokenizer, TokenisedConversation
+from tests.sharding.conftest import decoded, spelled
 
 
 @functools.cache
@@ -41,7 +42,7 @@ def trained(tokenizer: PreTrainedTokenizerFast, document: TokenisedConversation)
             stretches[-1].append(token)
         elif stretches[-1]:
             stretches.append([])
-    return [tokenizer.decode(stretch) for stretch in stretches if stretch]
+    return [decoded(tokenizer, stretch) for stretch in stretches if stretch]
 
 
 def two_turns(first: str, second: str, *, kept: tuple[bool, bool] = (True, True)) -> list[Message]:
@@ -73,7 +74,7 @@ def test_the_mask_of_qwen3_is_the_hand_written_one(qwen3: Path) -> None:
         )
         for token in text.split()
     ]
-    found = list(zip(tokenizer.convert_ids_to_tokens(document.tokens), document.loss.tolist(), strict=True))
+    found = list(zip(spelled(tokenizer, document.tokens), document.loss.tolist(), strict=True))
     assert found == expected
 
 
@@ -86,7 +87,7 @@ def test_the_mask_of_a_small_tokenizer_is_the_hand_written_one(tiny: PreTrainedT
     ]
     document = conversation_tokenizer(tiny).encode(messages)
     loss = dict(enumerate(document.loss.tolist()))
-    tokens = tiny.convert_ids_to_tokens(document.tokens)
+    tokens = spelled(tiny, document.tokens)
     assert form.render(messages) == tiny.decode(document.tokens)
     assert [tokens[index] for index, in_loss in loss.items() if in_loss] == ["Ã", "©", "<|im_end|>"]
     assert tokens[-1] == "Ċ"

@@ -13,7 +13,9 @@ from trajectories import InputError
 
 @pytest.fixture(scope="module")
 def model() -> PreTrainedModel:
-    return build_model("tiny", vocabulary_size=VOCABULARY, seed=1).eval()
+    model = build_model("tiny", vocabulary_size=VOCABULARY, seed=1)
+    model.eval()
+    return model
 
 
 @torch.no_grad()

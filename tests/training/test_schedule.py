@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import TypedDict
 
 import pytest
 from hypothesis import given
@@ -38,10 +39,20 @@ def test_a_run_without_warm_up_begins_at_the_highest_rate_or_just_below() -> Non
     assert 0.99 < learning_rate(1, config) <= 1.0
 
 
+class Wrong(TypedDict, total=False):
+    """What may be out of its range."""
+
+    num_steps: int
+    learning_rate: float
+    beta2: float
+    num_warmup_steps: int
+    num_micro_batches: int
+
+
 @pytest.mark.parametrize(
     "wrong",
     [{"num_steps": 0}, {"learning_rate": 0.0}, {"beta2": 1.0}, {"num_warmup_steps": -1}, {"num_micro_batches": 0}],
 )
-def test_a_value_out_of_its_range_is_named(wrong: dict[str, float]) -> None:
+def test_a_value_out_of_its_range_is_named(wrong: Wrong) -> None:
     with pytest.raises(InputError, match=next(iter(wrong))):
         TrainingConfig(**wrong)

@@ -197,11 +197,11 @@ def every_flipped_bit(path: Path, column: str) -> Iterator[None]:
 
 
 def is_another_text(read: pa.Table, written: pa.Table) -> bool:
-    return read.num_rows == written.num_rows and read != written
+    return bool(read.num_rows == written.num_rows and read != written)
 
 
 def is_nothing(read: pa.Table, written: pa.Table) -> bool:
-    return read.num_rows == 0 < written.num_rows
+    return bool(read.num_rows == 0 < written.num_rows)
 
 
 @pytest.mark.parametrize(("table", "column"), [("turns", "observation"), ("trajectories", "instruction")])

@@ -17,7 +17,7 @@ from typer.testing import CliRunner
 
 from collectors import CollectSummary
 from tests.curation.recordings import record
-from tests.training.conftest import write_shards
+from tests.sharding.conftest import write_shards
 from tests.worldtape.conftest import PROGRAM, Finished, Worldtape, files_below, make_newer, run_program
 from trajectories import Dataset, Status, compact
 from worldtape import version
@@ -329,7 +329,7 @@ main()
 @pytest.mark.parametrize("module", ["polars", "curation.job"])
 def test_an_interrupt_during_the_imports_is_quiet(recorded: Dataset, module: str) -> None:
     """Of the program, and of a verb."""
-    arguments = [sys.executable, "-c", _INTERRUPTED, module, "curate", recorded.folder]
+    arguments = [sys.executable, "-c", _INTERRUPTED, module, "curate", str(recorded.folder)]
     done = subprocess.run(arguments, capture_output=True, text=True, check=False)
     assert (done.returncode, done.stdout, done.stderr) == (130, "", "")
 

@@ -7,7 +7,7 @@ import os
 import tarfile
 import threading
 import zipfile
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from functools import partial
 from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
@@ -63,7 +63,7 @@ def served(folder: Path) -> Iterator[str]:
 
 
 @contextmanager
-def serving(handler: partial[SimpleHTTPRequestHandler] | type[SimpleHTTPRequestHandler]) -> Iterator[str]:
+def serving(handler: Callable[..., SimpleHTTPRequestHandler]) -> Iterator[str]:
     # Where a proxy leads out of here, it does not lead back.
     with ThreadingHTTPServer(("127.0.0.1", 0), handler) as server, patch.dict(os.environ, no_proxy="127.0.0.1"):
         thread = threading.Thread(target=server.serve_forever)

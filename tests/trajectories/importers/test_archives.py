@@ -58,7 +58,7 @@ def test_an_empty_name_in_a_zip_is_refused(tmp_path: Path) -> None:
 
 def test_links_and_devices_are_left_out_and_counted(tmp_path: Path) -> None:
     path = tmp_path / "x.tar"
-    members = {
+    members: dict[str, bytes | tarfile.TarInfo] = {
         "a.txt": b"a",
         "out": link("out", "/etc"),
         "up": link("up", ".."),

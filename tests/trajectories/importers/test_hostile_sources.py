@@ -15,7 +15,7 @@ from tests.trajectories.importers.samples import ROWS, Json
 from trajectories.importers import Imported, UnreadableError, open_importer
 
 _NAMES = {"openhands": "a.jsonl", "osworld": "traj.jsonl", "agentworldbench": "os_test.jsonl", "swe-agent": "a.traj"}
-_ODD = st.sampled_from(
+_ODD: st.SearchStrategy[Json] = st.sampled_from(
     [
         None,
         True,
