@@ -97,7 +97,6 @@ def running(daemon: APIClient) -> Iterator[str]:
 @pytest.mark.docker
 async def test_a_container_that_ends_while_it_is_being_removed_is_removed(daemon: APIClient, running: str) -> None:
     removing = await _EndsFirst.connect(num_threads=1)
-    assert isinstance(removing, _EndsFirst)
     await remove_container(removing, running)
     await removing.close()
     assert removing.has_ended

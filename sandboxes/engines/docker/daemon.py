@@ -13,7 +13,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial
 from http import HTTPStatus
-from typing import Concatenate, ParamSpec, TypeVar
+from typing import Concatenate, ParamSpec, Self, TypeVar
 from urllib.parse import SplitResult
 
 import requests
@@ -63,7 +63,7 @@ class Daemon:
         self._threads = ThreadPoolExecutor(num_threads, thread_name_prefix="docker")
 
     @classmethod
-    async def connect(cls, *, num_threads: int) -> Daemon:
+    async def connect(cls, *, num_threads: int) -> Self:
         """Raises ``EngineUnavailableError``, within seconds, where no daemon answers."""
         address, url = docker_host()
         try:
