@@ -14,10 +14,10 @@ from __future__ import annotations
 from typing import TypeAlias
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
 from curation.bits import trailing_zeros
+from curation.compiled import compiled, inlined
 from curation.words import CONTEXTUAL
 
 Text: TypeAlias = NDArray[np.uint8]
@@ -67,13 +67,13 @@ other text had too; bytes of the text in hand that continue a code point."""
 # turn in hand, so nothing is cleared between turns. The mark is 2·turn, and one more once the observation had the word.
 
 
-@njit(cache=True, nogil=True, inline="always")
+@inlined
 def _slot_of(key: np.uint64, size: int) -> np.int64:
     mixed = (key ^ (key >> _HALF)) * _MIX
     return np.int64((mixed ^ (mixed >> _HALF)) & np.uint64(size - 1))
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def _grown(table: Blocks, mark: np.uint64) -> Blocks:
     """The words of the turn in hand, in a table of four times the size."""
     larger = np.zeros(table.size * 4, np.uint64)
@@ -88,7 +88,7 @@ def _grown(table: Blocks, mark: np.uint64) -> Blocks:
     return larger
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def _same(spelling: Blocks, one: Place, other: Place, blocks: Place) -> bool:
     """Whether two spellings are equal; the first block is the length, so both have as many blocks or differ there."""
     for index in range(blocks):  # noqa: SIM110 (Numba compiles no generator)
@@ -97,7 +97,7 @@ def _same(spelling: Blocks, one: Place, other: Place, blocks: Place) -> bool:
     return True
 
 
-@njit(cache=True, nogil=True, inline="always")
+@inlined
 def _short_slot(table: Blocks, key: np.uint64, turn_mark: np.uint64) -> np.int64:
     """Where a word of up to eight bytes stands, or may stand. Its branch is nearly always the same, so it is cheap."""
     size = table.size >> 1
@@ -109,7 +109,7 @@ def _short_slot(table: Blocks, key: np.uint64, turn_mark: np.uint64) -> np.int64
     return slot
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def _long_slot(
     table: Blocks, key: np.uint64, turn_mark: np.uint64, spelling: Blocks, start: Place, blocks: Place
 ) -> np.int64:
@@ -124,7 +124,7 @@ def _long_slot(
     return slot
 
 
-@njit(cache=True, nogil=True, inline="always")
+@inlined
 def _put(table: Blocks, slot: Place, key: np.uint64, start: Place, mark: np.uint64, state: Counts) -> bool:
     """Note the word whose slot this is, in the text in hand; returns whether it is new to the turn.
 
@@ -141,7 +141,7 @@ def _put(table: Blocks, slot: Place, key: np.uint64, start: Place, mark: np.uint
     return is_free
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def decode(text: Text, at: Place, end: Place) -> tuple[np.int64, int]:
     """The code point at ``at``, of more than one byte, and how many bytes; -1 where it is not UTF-8."""
     lead = np.int64(text[at])
@@ -160,7 +160,7 @@ def decode(text: Text, at: Place, end: Place) -> tuple[np.int64, int]:
     return code, width
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def _lower(text: Text, at: Place, end: Place, lower: Letters, lowered: Text, state: Counts) -> tuple[int, Place]:
     """Lower-case ``text[at:end]`` with gaps of zeros; returns what came of it, and how many bytes it is now."""
     size: Place = 0
@@ -198,7 +198,7 @@ def _lower(text: Text, at: Place, end: Place, lower: Letters, lowered: Text, sta
     return COUNTED, size
 
 
-@njit(cache=True, nogil=True, inline="always")
+@inlined
 def _block(lowered: Blocks, at: Place) -> np.uint64:
     """The eight bytes from any place on, the first one lowest."""
     index = at >> 3
@@ -207,13 +207,13 @@ def _block(lowered: Blocks, at: Place) -> np.uint64:
     return block
 
 
-@njit(cache=True, nogil=True, inline="always")
+@inlined
 def _gaps(block: np.uint64) -> np.uint64:
     """The highest bit of every byte that is 0."""
     return ~((block & _OTHER_BITS) + _OTHER_BITS | block) & _TOP_BITS
 
 
-@njit(cache=True, nogil=True, inline="always")
+@inlined
 def _gap_bits(lowered: Blocks, at: Place) -> np.uint64:
     """A bit for every one of the 64 bytes from a multiple of 8 on, set where it is 0."""
     bits = _NOTHING
@@ -223,7 +223,7 @@ def _gap_bits(lowered: Blocks, at: Place) -> np.uint64:
     return bits
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def _note_long(lowered: Blocks, at: Place, table: Blocks, spelling: Blocks, state: Counts, mark: np.uint64) -> None:
     """Note the word of nine bytes at least that begins at ``at``.
 
@@ -249,7 +249,7 @@ def _note_long(lowered: Blocks, at: Place, table: Blocks, spelling: Blocks, stat
         state[_TOP] = start + blocks
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def _scan(lowered: Blocks, size: Place, table: Blocks, spelling: Blocks, state: Counts, mark: np.uint64) -> Blocks:
     """Note every word of the first ``size`` bytes; returns the table, which may have grown."""
     before = _ONE
@@ -274,7 +274,7 @@ def _scan(lowered: Blocks, size: Place, table: Blocks, spelling: Blocks, state: 
     return table
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def _note(
     text: Text,
     at: Place,
@@ -294,7 +294,7 @@ def _note(
     return COUNTED, _scan(lowered, size, table, spelling, state, mark)
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def count_words(
     actions: Text,
     action_ends: Counts,

@@ -12,9 +12,9 @@ from __future__ import annotations
 from typing import NamedTuple, TypeAlias
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
+from curation.compiled import compiled
 from curation.ngrams import Ends, Hashes, Letters, Texts, hash_ngrams, hash_words, mix
 
 Half: TypeAlias = NDArray[np.uint32]
@@ -38,7 +38,7 @@ _UPPER = np.uint64(32)
 _STEP = np.uint64(0x9E3779B97F4A7C15)
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def permutations(seed: np.uint64, size: int) -> Half:
     """``size`` permutations, of which row 0 holds the factors and row 1 the summands: (2, size)."""
     drawn = np.empty((2, size), np.uint32)
@@ -51,7 +51,7 @@ def permutations(seed: np.uint64, size: int) -> Half:
     return drawn
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def _hash_turn(
     turn: int,
     actions: Texts,
@@ -71,7 +71,7 @@ def _hash_turn(
     return found, hash_ngrams(found, count, n)
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def sign(
     actions: Texts,
     observations: Texts,
@@ -102,7 +102,7 @@ def sign(
         signatures[turn] = least
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def least_of_groups(groups: Ends, entries: Half, num_groups: int) -> Half:
     """The entries (groups × entries) of each group's union of sets: the least of its members'.
 
@@ -119,7 +119,7 @@ def least_of_groups(groups: Ends, entries: Half, num_groups: int) -> Half:
     return least
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def band_keys(signatures: Half, rows: int) -> Hashes:
     """The keys of a signature's bands (bands × texts): equal where all ``rows`` entries of the band are."""
     num_bands = signatures.shape[1] // rows
@@ -133,14 +133,14 @@ def band_keys(signatures: Half, rows: int) -> Hashes:
     return keys
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def shingles_of(turn: int, actions: Texts, observations: Texts, lower: Letters, n: int) -> Hashes:
     """The shingles of one turn in order, with repeats."""
     found, count = _hash_turn(turn, actions, observations, lower, n, np.empty(0, np.uint64))
     return found[:count]
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def jaccard(one: Hashes, other: Hashes) -> float:
     """The Jaccard index of two sorted sets; 0 where both are empty."""
     shared = left = right = 0
@@ -157,7 +157,7 @@ def jaccard(one: Hashes, other: Hashes) -> float:
     return shared / union if union else 0.0
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def are_similar(one: Hashes, other: Hashes, threshold: float) -> bool:
     """Whether ``jaccard`` is at least ``threshold``; sooner than by counting to the end where it is not."""
     # Of n + m entries, J ≥ t leaves at most (n + m)·(1 - t)/(1 + t) that the other set has not; one more for rounding.
@@ -177,12 +177,12 @@ def are_similar(one: Hashes, other: Hashes, threshold: float) -> bool:
     return union > 0 and shared / union >= threshold
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def _set_of(sets: ShingleSets, text: int) -> Hashes:
     return sets.shingles[sets.starts[text] : sets.starts[text] + sets.sizes[text]]
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def _root(parents: Ends, text: int) -> int:
     while parents[text] != text:
         parents[text] = parents[parents[text]]
@@ -190,7 +190,7 @@ def _root(parents: Ends, text: int) -> int:
     return text
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def link(
     keys: Hashes,
     members: Ends,
@@ -230,7 +230,7 @@ def link(
     return num_crowded
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def similarity_to_roots(sets: ShingleSets, parents: Ends) -> NDArray[np.float64]:
     """The Jaccard index of each text and the root of its cluster, 1 for a root; ``parents`` then holds the roots."""
     similarity = np.ones(parents.size)

@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-import hashlib
 from functools import cache
 from pathlib import Path
+
+from curation.sources import digest_of
 
 
 @cache
 def digest() -> str:
     """SHA-256 over the names and contents of the modules, in hexadecimal."""
-    hashed = hashlib.sha256()
-    for path in sorted(Path(__file__).parent.glob("*.py")):
-        source = path.read_bytes().replace(b"\r\n", b"\n")
-        hashed.update(f"{path.name} {len(source)} ".encode() + source)
-    return hashed.hexdigest()
+    return digest_of(Path(__file__).parent.glob("*.py"))

@@ -1,0 +1,36 @@
+"""Compiling functions, once for as long as the sources of what they call stay the same."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import ParamSpec, TypeVar
+
+from numba import njit
+from numba.core.caching import FunctionCache
+
+from curation.sources import compiled_digest
+
+_P = ParamSpec("_P")
+_R = TypeVar("_R")
+
+
+class _Cache(FunctionCache):
+    """Numba's own notices only that the module of a function has changed, not one from which it calls another."""
+
+    def _index_key(self, sig: object, codegen: object) -> tuple[object, ...]:
+        return (*super()._index_key(sig, codegen), compiled_digest())  # type: ignore[no-untyped-call]
+
+
+def compiled(function: Callable[_P, _R]) -> Callable[_P, _R]:
+    """The function, compiled when it is first called, or loaded as it was before; it lets other threads run."""
+    return _cached(function, njit(nogil=True)(function))
+
+
+def inlined(function: Callable[_P, _R]) -> Callable[_P, _R]:
+    """The same for a small function, which becomes part of those that call it."""
+    return _cached(function, njit(nogil=True, inline="always")(function))
+
+
+def _cached(function: Callable[_P, _R], dispatcher: Callable[_P, _R]) -> Callable[_P, _R]:
+    vars(dispatcher)["_cache"] = _Cache(function)  # type: ignore[no-untyped-call]
+    return dispatcher
