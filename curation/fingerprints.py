@@ -6,6 +6,9 @@ import hashlib
 import json
 import sys
 import unicodedata
+from importlib.metadata import version
+
+from curation.sources import digest
 
 NUM_DIGITS = 16
 """Of a fingerprint, in hexadecimal: 64 bits."""
@@ -16,6 +19,11 @@ def fingerprint_of(depends_on: object) -> str:
     return hashlib.sha256(json.dumps(depends_on, sort_keys=True).encode()).hexdigest()[:NUM_DIGITS]
 
 
-def notion_of_words() -> list[int | str]:
-    """What words and their lower-case forms are taken from: the versions of this Python and its Unicode."""
-    return [*sys.version_info[:2], unicodedata.unidata_version]
+def program() -> dict[str, str]:
+    """What any result depends on beside data and settings: this program, and what Python and Unicode call a word."""
+    return {
+        "python": f"{sys.version_info.major}.{sys.version_info.minor}",
+        "unicode": unicodedata.unidata_version,
+        "worldtape": version("worldtape"),
+        "sources": digest()[:NUM_DIGITS],
+    }

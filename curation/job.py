@@ -128,7 +128,7 @@ def _origin(dataset: Dataset, part: str, profile: CurationProfile, searched: Sea
     return PartOrigin(
         fingerprint=profile.fingerprint,
         versions=versions_json(),
-        turns=part_digest(dataset.folder / "turns" / part),
+        turns=part_digest(dataset.folder / "turns", part),
         elsewhere=searched.elsewhere(part).digest,
     )
 

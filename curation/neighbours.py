@@ -18,6 +18,7 @@ from trajectories.errors import InputError
 from trajectories.part_files import open_part, reading_part
 
 _ROWS_AT_ONCE = 512
+_BYTES_AT_ONCE = 8 * 2**20
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,15 +87,26 @@ def opened_part(path: Path) -> Iterator[pq.ParquetFile]:
 def read_row_group(part: pq.ParquetFile, path: Path, group: int, columns: Sequence[str]) -> pa.Table:
     """Columns of one row group, in the order they are named.
 
-    In chunks of some rows: a column that Arrow reads in one piece grows by doubling, and takes up to twice its memory.
+    In chunks of some rows: what Arrow reads in one piece grows by doubling, and takes several times its memory.
 
     Raises:
         DamagedFileError: it cannot be read.
     """
     schema = pa.schema([part.schema_arrow.field(name) for name in columns])
     with reading_part(path):
-        batches = part.iter_batches(batch_size=_ROWS_AT_ONCE, row_groups=[group], columns=list(columns))
+        batches = part.iter_batches(
+            batch_size=_rows_at_once(part, group, columns), row_groups=[group], columns=list(columns)
+        )
         rows = pa.Table.from_batches([batch.select(list(columns)) for batch in batches], schema=schema)
         if rows.num_rows != part.metadata.row_group(group).num_rows:
             raise pa.ArrowInvalid("rows of a row group are missing")
     return rows
+
+
+def _rows_at_once(part: pq.ParquetFile, group: int, columns: Sequence[str]) -> int:
+    """So many rows that they have `_BYTES_AT_ONCE` if all are alike, and at most `_ROWS_AT_ONCE`."""
+    facts = part.metadata.row_group(group)
+    named = (facts.column(number) for number in range(facts.num_columns))
+    num_bytes: int = sum(column.total_uncompressed_size for column in named if column.path_in_schema in columns)
+    num_rows: int = facts.num_rows
+    return max(1, min(_ROWS_AT_ONCE, num_rows * _BYTES_AT_ONCE // max(num_bytes, 1)))

@@ -60,7 +60,7 @@ def cut(turns: Path, part: str, piece_bytes: int) -> list[Piece]:
         InputError: it has not the columns of turns.
     """
     sizes = _group_sizes(turns / part)
-    digest = part_digest(turns / part)
+    digest = part_digest(turns, part)
     pieces = []
     first, num_bytes = 0, 0
     for end, size in enumerate(sizes, start=1):
@@ -71,14 +71,25 @@ def cut(turns: Path, part: str, piece_bytes: int) -> list[Piece]:
     return pieces or [Piece(part, 0, 0, 0, digest)]
 
 
-def part_digest(path: Path) -> str:
-    """16 hexadecimal digits that change with what a part holds; its name says only whose turns they are.
+def part_digest(turns: Path, part: str) -> str:
+    """16 hexadecimal digits that change where a turns part, or that of its trajectories, is another.
 
-    They are of the part's footer, which says of every page where it lies and how large it is.
+    They are of the two footers, which say where every page lies, how large it is, and the least and the greatest of its
+    values: what tells files apart that were written as a whole, as all are, not a byte that was changed in one.
+
+    Args:
+        turns: the folder of the turns parts; that of the trajectories parts is beside it.
+        part: the path of both parts below their folders.
 
     Raises:
-        DamagedFileError: the part is not a Parquet file.
+        DamagedFileError: one of them is not a Parquet file.
     """
+    footers = (_footer(turns / part), _footer(turns.parent / "trajectories" / part))
+    return hashlib.sha256(b"".join(footers)).hexdigest()[:16]
+
+
+def _footer(path: Path) -> bytes:
+    """The length of a Parquet file, and its footer."""
     with reading_part(path), path.open("rb") as file:
         if path.stat().st_size < _FOOTER_END.size:
             raise pa.ArrowInvalid("there is no footer")
@@ -86,7 +97,7 @@ def part_digest(path: Path) -> str:
         (num_bytes,) = _FOOTER_END.unpack(file.read())
         end = file.seek(0, os.SEEK_END)
         file.seek(max(0, end - _FOOTER_END.size - num_bytes))
-        return hashlib.sha256(f"{end} ".encode() + file.read()).hexdigest()[:16]
+        return f"{end} ".encode() + file.read()
 
 
 _FOOTER_END = struct.Struct("<I4x")

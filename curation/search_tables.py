@@ -59,7 +59,11 @@ class SearchTables(Generic[_Found]):
         """
         newest: int = self.SUMMARY.model_fields["schema_version"].default
         found = read_manifest(
-            self.folder, self.SUMMARY, version=newest, what=self.THIS, mend="remove the file and search again"
+            self.folder,
+            self.SUMMARY,
+            version=newest,
+            what=self.THIS,
+            mend="remove the file, and run: worldtape curate DATASET",
         )
         return cast("_Found | None", found)
 
@@ -75,4 +79,6 @@ class SearchTables(Generic[_Found]):
     def require(self) -> None:
         """Raise ``InputError`` where the data set has not been searched."""
         if self.summary() is None:
-            raise InputError(f"nobody has searched for {self.SOUGHT}", where=str(self.folder), mend="search first")
+            raise InputError(
+                f"nobody has searched for {self.SOUGHT}", where=str(self.folder), mend="run: worldtape curate DATASET"
+            )

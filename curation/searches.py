@@ -31,6 +31,8 @@ class Searched:
     superseded: Mapping[str, Collection[str]]
     """By part, the trajectories of which a later attempt is recorded."""
     duplicates: Duplicates | None
+    threshold: float
+    """The similarity from which on a text is a copy."""
     contamination: Contamination | None
     fingerprints: Mapping[str, str]
     """Of each search that was made, by the name of its tables' folder."""
@@ -57,16 +59,21 @@ class Searched:
         """Tables whose rows of (domain, run, trajectory_id, turn) are told for a reason; turn 0 is all turns."""
         everything = pl.lit(0, pl.Int32).alias("turn")
         if self.duplicates is not None and self.filters.duplicate_trajectory:
-            copies = self.duplicates.scan(Scope.TRAJECTORIES).filter(~pl.col("survivor")).with_columns(everything)
+            copies = self._copies(self.duplicates, Scope.TRAJECTORIES).with_columns(everything)
             yield self.duplicates.path(Scope.TRAJECTORIES), copies, Reason.DUPLICATE_TRAJECTORY
         if self.duplicates is not None and self.filters.duplicate_turn:
-            copies = self.duplicates.scan(Scope.TURNS).filter(~pl.col("survivor"))
+            copies = self._copies(self.duplicates, Scope.TURNS)
             yield self.duplicates.path(Scope.TURNS), copies, Reason.DUPLICATE_TURN
         if self.contamination is not None and self.filters.contaminated is not settings.Scope.OFF:
             hits = self.contamination.scan()
             if self.filters.contaminated is settings.Scope.TRAJECTORY:
                 hits = hits.with_columns(everything)
             yield self.contamination.path, hits, Reason.CONTAMINATED
+
+    def _copies(self, duplicates: Duplicates, scope: Scope) -> pl.LazyFrame:
+        """Those that are as similar as is asked for to the one that stays, not only to a copy of a copy of it."""
+        similar = pl.col("exact") | (pl.col("similarity") >= self.threshold)
+        return duplicates.scan(scope).filter(~pl.col("survivor") & similar)
 
 
 class _Said:
@@ -135,6 +142,7 @@ def search(
         WorldtapeError: the workers were killed again and again.
     """
     _refuse_forgotten(dataset, name, benchmarks)
+    _require(benchmarks)
     without = frozenset(trajectory_id for of_part in superseded.values() for trajectory_id in of_part)
     fingerprints = {}
     if profile.searches.secrets:
@@ -158,9 +166,17 @@ def search(
         filters=profile.filters,
         superseded=superseded,
         duplicates=open_duplicates(dataset, name) if "duplicates" in fingerprints else None,
+        threshold=profile.duplicates.threshold,
         contamination=open_contamination(dataset, name) if "contamination" in fingerprints else None,
         fingerprints=fingerprints,
     )
+
+
+def _require(benchmarks: Sequence[Path]) -> None:
+    """Raise ``InputError`` where a benchmark is not there: before the other searches, which may take hours."""
+    for path in benchmarks:
+        if not path.exists():
+            raise InputError("there is no such benchmark", where=str(path), mend="give a file or a folder")
 
 
 def _refuse_forgotten(dataset: Dataset, name: str, benchmarks: Sequence[Path]) -> None:

@@ -8,11 +8,8 @@ from __future__ import annotations
 
 import hashlib
 import json
-import sys
-import unicodedata
 from collections.abc import Collection, Mapping
 from dataclasses import asdict, dataclass, fields
-from importlib.metadata import version
 from pathlib import Path
 
 import polars as pl
@@ -21,6 +18,7 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 from pydantic import BaseModel, ConfigDict
 
+from curation.fingerprints import program
 from curation.manifest_files import parts_below, read_manifest, refuse_newer, write_manifest
 from curation.profile import CurationProfile
 from trajectories.dataset import Dataset, check_name
@@ -95,16 +93,7 @@ def part_origin(path: Path) -> PartOrigin:
 
 def versions_json() -> str:
     """What else a judgement depends on, as JSON."""
-    return json.dumps(_versions(), sort_keys=True)
-
-
-def _versions() -> dict[str, str]:
-    """What else the result depends on: Python's and Unicode's notion of a word, and this program."""
-    return {
-        "python": f"{sys.version_info.major}.{sys.version_info.minor}",
-        "unicode": unicodedata.unidata_version,
-        "worldtape": version("worldtape"),
-    }
+    return json.dumps(program(), sort_keys=True)
 
 
 class PartFacts(BaseModel):
@@ -172,7 +161,7 @@ class Sidecar:
             profile=profile,
             fingerprint=profile.fingerprint,
             searches=searches,
-            versions=_versions(),
+            versions=program(),
             num_turns=sum(facts.num_turns for facts in parts.values()),
             num_kept=sum(facts.num_kept for facts in parts.values()),
             parts=parts,

@@ -86,6 +86,8 @@ def spread(
         yield from pool.map(work, tasks)
 
 
+_PATIENCE_S: Final = 60
+"""How long a scheduler may take to get its first worker."""
 _OWN_WORKERS: Final[Mapping[str, object]] = {
     # What goes wrong in a task is raised here, in one line; the worker would print it with all its calls before that.
     "distributed.nanny.pre-spawn-environ.DASK_LOGGING__DISTRIBUTED": "critical",
@@ -126,4 +128,16 @@ def _client(scheduler: str | None, workers: int) -> Iterator[Client]:
     except (OSError, ValueError) as error:
         raise InputError("no Dask scheduler answers", where=scheduler, mend="check the address") from error
     with client:
+        _await_worker(client, scheduler)
         yield client
+
+
+def _await_worker(client: Client, scheduler: str) -> None:
+    try:
+        client.wait_for_workers(1, timeout=_PATIENCE_S)
+    except TimeoutError as error:
+        raise InputError(
+            f"the Dask scheduler has had no worker for {_PATIENCE_S} seconds",
+            where=scheduler,
+            mend=f"start one: dask worker {scheduler}",
+        ) from error

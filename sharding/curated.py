@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
+from curation.pieces import part_digest
 from curation.profile import Draw
 from curation.replays import Volatile, open_volatile
-from curation.sidecar import Manifest, open_sidecar
+from curation.sidecar import Manifest, Sidecar, open_sidecar, part_origin
 from sharding.manifest import CurationFacts
 from sharding.sources import SourcePart, Sources
 from trajectories import DamagedFileError, InputError
@@ -23,22 +24,25 @@ def curated_sources(dataset: Dataset, parts: Sequence[SourcePart], curation: str
         DamagedFileError: a part of the sidecar is not what was written.
     """
     sidecar = open_sidecar(dataset, curation)
+    again = f"run: worldtape curate DATASET --name {curation}"
     manifest = sidecar.manifest()
-    covered = set(manifest.parts) if manifest else set()
-    missing = {part.path for part in parts} - covered
-    if manifest is None or missing:
+    if manifest is None:
+        raise InputError(f"there is no whole curation '{curation}'", where=str(sidecar.folder), mend=again)
+    missing = {part.path for part in parts} - set(manifest.parts)
+    if missing:
         raise InputError(
             f"curation '{curation}' does not cover {len(missing)} of {len(parts)} turns parts",
             where=str(sidecar.folder),
-            mend="run: worldtape curate DATASET",
+            mend=again,
         )
     damaged = sidecar.damaged_parts()
     if damaged:
         raise DamagedFileError(
             "a part of the curation is not what was written",
             where=str(sidecar.folder / damaged[0]),
-            mend="run: worldtape curate DATASET",
+            mend=again,
         )
+    _refuse_other_turns(dataset, sidecar, parts, again)
     sources = Sources(
         dataset=dataset.folder,
         sidecar=sidecar.folder,
@@ -50,6 +54,17 @@ def curated_sources(dataset: Dataset, parts: Sequence[SourcePart], curation: str
     return sources, facts
 
 
+def _refuse_other_turns(dataset: Dataset, sidecar: Sidecar, parts: Sequence[SourcePart], again: str) -> None:
+    """Raise ``InputError`` where a part is another than the one that was judged."""
+    for part in parts:
+        if part_origin(sidecar.folder / part.path).turns != part_digest(dataset.folder / "turns", part.path):
+            raise InputError(
+                f"a part is another than curation '{sidecar.name}' has judged",
+                where=str(dataset.folder / "turns" / part.path),
+                mend=again,
+            )
+
+
 def _volatile_table(dataset: Dataset, curation: str, manifest: Manifest) -> Path | None:
     """The table of volatile spans, if the curation has searched for them."""
     if Volatile.NAME not in manifest.searches:
@@ -59,6 +74,6 @@ def _volatile_table(dataset: Dataset, curation: str, manifest: Manifest) -> Path
         raise InputError(
             f"the volatile spans are not those that curation '{curation}' knew of",
             where=str(volatile.folder),
-            mend="curate again: worldtape curate DATASET",
+            mend=f"run: worldtape curate DATASET --name {curation}",
         )
     return volatile.path

@@ -28,6 +28,9 @@ PARQUET_OPTIONS: Final[Mapping[str, Any]] = {
     "compression": "zstd",
     "write_page_checksum": True,
     "write_page_index": True,
+    # How many rows are written before it is asked whether a page is full. A reader has a page in memory as a whole, and
+    # observations may be large.
+    "write_batch_size": 8,
 }
 """What every Parquet file of a data set is written with: ``pq.ParquetWriter(file, schema, **PARQUET_OPTIONS)``."""
 

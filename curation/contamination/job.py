@@ -14,7 +14,7 @@ from curation.contamination.benchmark_files import BenchmarkItem, read_benchmark
 from curation.contamination.index import SourceFacts, build_index
 from curation.contamination.scan import scan_pieces
 from curation.contamination.table import HITS, KEYS, ContaminationSummary, open_contamination
-from curation.fingerprints import fingerprint_of, notion_of_words
+from curation.fingerprints import fingerprint_of, program
 from curation.passes import Workers, turn_pieces
 from curation.pieces import Piece, contents_of
 from curation.search_settings import ContaminationSettings
@@ -95,8 +95,8 @@ def _written(name: str) -> str:
 
 
 def _fingerprint(settings: ContaminationSettings, index: str, pieces: Sequence[Piece]) -> str:
-    """Of all that the result depends on: the settings, the benchmarks, the parts, and Python's notion of a word."""
-    return fingerprint_of([settings.canonical_json(), index, contents_of(pieces), notion_of_words()])
+    """Of all that the result depends on: the settings, the benchmarks, the parts, and the program."""
+    return fingerprint_of([settings.canonical_json(), index, contents_of(pieces), program()])
 
 
 def _summarise(

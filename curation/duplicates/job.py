@@ -22,7 +22,7 @@ from curation.duplicates.numbering import Numbered, Turns, WholeTrajectories
 from curation.duplicates.shingle_files import trajectory_sets, turn_sets, wanted_turns
 from curation.duplicates.signatures import PieceFiles, shingle_pieces, sign_pieces
 from curation.duplicates.table import SCHEMAS, DuplicatesSummary, Scope, ScopeSummary, open_duplicates
-from curation.fingerprints import fingerprint_of, notion_of_words
+from curation.fingerprints import fingerprint_of, program
 from curation.passes import Workers, turn_pieces
 from curation.pieces import Piece, contents_of
 from curation.search_settings import DuplicateSettings
@@ -79,8 +79,8 @@ def find_duplicates(
 
 
 def _fingerprint(settings: DuplicateSettings, pieces: Sequence[Piece], without: Collection[str]) -> str:
-    """Of all that the result depends on: the settings, the parts, and Python's notion of a word."""
-    return fingerprint_of([settings.canonical_json(), contents_of(pieces), notion_of_words(), sorted(without)])
+    """Of all that the result depends on: the settings, the parts, and the program."""
+    return fingerprint_of([settings.canonical_json(), contents_of(pieces), program(), sorted(without)])
 
 
 def _search(

@@ -17,7 +17,7 @@ from pathlib import Path
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from curation.fingerprints import fingerprint_of, notion_of_words
+from curation.fingerprints import fingerprint_of, program
 from curation.passes import Workers, turn_pieces
 from curation.pieces import Piece, contents_of
 from curation.replays.comparing import compare_groups, spans_found
@@ -84,8 +84,8 @@ def find_volatile(
 
 
 def _fingerprint(settings: VolatileSettings, pieces: Sequence[Piece], without: Collection[str]) -> str:
-    """Of all that the result depends on: the settings, the parts, Python's notion of a word, and what aligns texts."""
-    versions = [*notion_of_words(), version("rapidfuzz")]
+    """Of all that the result depends on: the settings, the parts, the program, and what aligns texts."""
+    versions = {**program(), "rapidfuzz": version("rapidfuzz")}
     return fingerprint_of([settings.canonical_json(), contents_of(pieces), versions, sorted(without)])
 
 

@@ -13,6 +13,7 @@ from pathlib import Path
 import numpy as np
 import polars as pl
 
+from curation.filters.domains import ENVIRONMENTS
 from curation.passes import place_of
 from curation.pieces import Piece
 from curation.replays.digests import PieceFiles, Wanted, chained
@@ -89,7 +90,10 @@ def make_plan(pieces: Sequence[Piece], work: Path, without: Collection[str]) -> 
 
 
 def _recordings(pieces: Sequence[Piece], work: Path, without: Collection[str]) -> pl.DataFrame:
-    """The recordings that are not the only one of their kind, numbered by when they began."""
+    """The recordings that are not the only one of their kind, numbered by when they began.
+
+    Two texts of a collection have a request in common at most, and no world that could answer otherwise.
+    """
     frames = [
         pl.scan_parquet(PieceFiles.of(piece, work).headers, glob=False, hive_partitioning=False).with_columns(
             domain=pl.lit(domain), run=pl.lit(run)
@@ -99,7 +103,7 @@ def _recordings(pieces: Sequence[Piece], work: Path, without: Collection[str]) -
     ]
     return (
         pl.concat(frames)
-        .filter(~pl.col("trajectory_id").is_in(list(without)))
+        .filter(pl.col("domain").is_in(list(ENVIRONMENTS)), ~pl.col("trajectory_id").is_in(list(without)))
         .filter(pl.len().over(_KIND) > 1)
         .sort("started_at", "trajectory_id", "domain", "run")
         .with_row_index("recording")

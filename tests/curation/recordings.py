@@ -23,6 +23,7 @@ from trajectories import (
     SystemPrompt,
     Turn,
 )
+from trajectories.part_files import PARQUET_OPTIONS
 
 DAWN = datetime(2026, 11, 30, 6, tzinfo=UTC)
 WORDS = [f"{start}{end}" for start in ("al", "be", "gam", "del", "ep", "ze") for end in ("pha", "ta", "ma")]
@@ -98,10 +99,10 @@ def some_texts(seed: int, num_turns: int) -> Texts:
 
 
 def cut_row_groups(dataset: Dataset, num_rows: int) -> None:
-    """Write the turns parts again with small row groups, as another writer might have."""
+    """Write the turns parts again with small row groups, otherwise as they were."""
     for part in dataset.turn_parts():
         table = pq.read_table(part.path, partitioning=None)
-        pq.write_table(table, part.path, row_group_size=num_rows)
+        pq.write_table(table, part.path, row_group_size=num_rows, **PARQUET_OPTIONS)
 
 
 def files_of(folder: Path) -> dict[str, bytes]:

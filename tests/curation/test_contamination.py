@@ -217,7 +217,7 @@ def test_the_schema_is_the_golden_one() -> None:
 
 
 def test_nobody_reads_a_table_that_was_not_made(tmp_path: Path) -> None:
-    with pytest.raises(InputError, match="search first"):
+    with pytest.raises(InputError, match="run: worldtape curate"):
         open_contamination(Dataset(tmp_path)).scan()
 
 

@@ -268,7 +268,7 @@ def test_a_search_goes_on_with_the_pieces_it_had_done(tmp_path: Path) -> None:
 
 def test_nobody_reads_a_table_that_was_not_made(tmp_path: Path) -> None:
     dataset = recorded(tmp_path, {"a": [("ls", "one")]})
-    with pytest.raises(InputError, match="search first"):
+    with pytest.raises(InputError, match="run: worldtape curate"):
         open_duplicates(dataset).scan(Scope.TURNS)
 
 

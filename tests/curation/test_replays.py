@@ -136,6 +136,12 @@ def test_recordings_of_another_task_domain_or_initial_state_are_no_replays(
     assert found(dataset) == {}
 
 
+def test_texts_of_a_collection_are_no_recordings_of_a_world(tmp_path: Path) -> None:
+    texts = ([("Statute", "Article 7. The penalty is 100 euros.")], [("Statute", "Article 7. It is abolished.")])
+    dataset = recorded(tmp_path, {f"t{k}": Recording(text, domain="corpus-law") for k, text in enumerate(texts)})
+    assert find_volatile(dataset).num_groups == 0
+
+
 def test_initial_states_are_the_same_whatever_the_time_and_the_machine_s_name_in_them(tmp_path: Path) -> None:
     states = ("Mar 5 12:31 root@4f2a91bc:~$ ", "Mar 17  9:05 root@00c1dd0f:~$ ")
     recordings = {
@@ -401,7 +407,7 @@ def test_a_data_set_without_replays_has_a_table_without_rows(tmp_path: Path) -> 
 
 def test_nobody_reads_a_table_that_was_not_made(tmp_path: Path) -> None:
     dataset = recorded(tmp_path, {"a": Recording([("ls", "one")])})
-    with pytest.raises(InputError, match="search first"):
+    with pytest.raises(InputError, match="run: worldtape curate"):
         open_volatile(dataset).scan()
 
 

@@ -139,13 +139,16 @@ def test_the_page_is_whole_and_cannot_reach_out(reported: Reported) -> None:
     assert reported.page.tags["svg"] == 3
 
 
-def test_a_report_that_is_written_without_tokens_tells_none(dataset: Dataset) -> None:
+def test_tokens_are_told_as_long_as_the_judgements_by_which_they_were_packed_stand(dataset: Dataset) -> None:
     sidecar = curate(dataset).sidecar
-    with_tokens = write_report(dataset, sidecar, TOKENS).read_text()
     page = write_report(dataset, sidecar)
     assert figures(page)["total"]["num_tokens"] is None
-    assert "In tokens" in with_tokens
     assert "In tokens" not in page.read_text()
+    with_tokens = write_report(dataset, sidecar, TOKENS).read_text()
+    assert "In tokens" in with_tokens
+    assert write_report(dataset, sidecar).read_text() == with_tokens
+    curate(dataset, profile=CurationProfile(seed=5), overwrite=True)
+    assert figures(write_report(dataset, sidecar))["total"]["num_tokens"] is None
 
 
 def test_a_report_reads_back_as_it_was_written(reported: Reported) -> None:

@@ -9,12 +9,15 @@ from pathlib import Path
 from typing import Any
 
 import polars as pl
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 
 from collectors.ids import Episode
-from curation import CurationProfile, Draw, Filters, KeepRatios, Reason, Scope, Searches, curate
+from curation import CurationProfile, Draw, Filters, KeepRatios, Reason, Scope, Searches, curate, open_sidecar
 from curation.duplicates import Scope as Copies
 from curation.duplicates import open_duplicates
+from curation.fingerprints import program
 from tests.curation.recordings import Texts, a_header, files_of, record, record_turns, some_texts, turn
 from trajectories import DamagedFileError, Dataset, InputError, Status, compact
 
@@ -75,6 +78,57 @@ def test_copies_of_turns_are_masked_where_that_is_wanted(dataset: Dataset) -> No
         "a": ["kept"] * 4,
         "b": ["kept"] * 3 + ["duplicate_turn"],
     }
+
+
+def test_a_copy_of_a_copy_is_masked_only_where_it_is_like_the_one_that_stays(dataset: Dataset) -> None:
+    windows = [("look", " ".join(WORDS[start : start + 60])) for start in (0, 4, 8)]
+    record(dataset, "a", [windows[0], *new_texts(1)])
+    record(dataset, "b", [*new_texts(2), windows[1]])
+    record(dataset, "c", [*new_texts(3), windows[2]])
+    compact(dataset, "r1")
+    profile = CurationProfile(filters=Filters(duplicate_turn=True))
+    told = reasons(dataset, profile=profile)
+    found = open_duplicates(dataset).scan(Copies.TURNS).filter(~pl.col("survivor")).collect()
+    assert [similarity >= 0.8 for similarity in found.sort("trajectory_id")["similarity"]] == [True, False]
+    assert [told["b"][-1], told["c"][-1]] == ["duplicate_turn", "kept"]
+
+
+def test_a_benchmark_that_is_not_there_is_noticed_before_anything_is_searched(dataset: Dataset, tmp_path: Path) -> None:
+    record(dataset, "a", new_texts(1))
+    compact(dataset, "r1")
+    with pytest.raises(InputError, match=r"no such benchmark .*nowhere\.jsonl"):
+        curate(dataset, benchmarks=[tmp_path / "nowhere.jsonl"])
+    assert not (dataset.folder / "curation/default").exists()
+
+
+def test_a_task_that_was_written_anew_is_looked_at_again(dataset: Dataset, benchmark: Path) -> None:
+    record(dataset, "a", new_texts(1))
+    compact(dataset, "r1")
+    assert reasons(dataset, benchmarks=[benchmark]) == {"a": ["kept"] * 3}
+    path = dataset.trajectory_parts()[0].path
+    rows = pq.read_table(path, partitioning=None)
+    place = rows.column_names.index("instruction")
+    pq.write_table(rows.set_column(place, rows.schema.field(place), pa.array([ITEM])), path)
+    assert reasons(dataset, benchmarks=[benchmark]) == {"a": ["contaminated"] * 3}
+
+
+@pytest.mark.parametrize("change", [{"sources": "others"}, {"worldtape": "9.9"}])
+def test_another_program_searches_and_judges_anew(
+    dataset: Dataset, benchmark: Path, change: dict[str, str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def made() -> dict[str, str]:
+        curate(dataset, benchmarks=[benchmark], profile=CurationProfile(searches=Searches(volatile=True)))
+        return dict(open_sidecar(dataset).manifest().searches)  # type: ignore[union-attr]
+
+    record(dataset, "a", new_texts(1))
+    compact(dataset, "r1")
+    before = made()
+    other = {**program(), **change}
+    for module in ("contamination.job", "duplicates.job", "replays.job", "sidecar"):
+        monkeypatch.setattr(f"curation.{module}.program", lambda: other)
+    after = made()
+    assert {name for name in before if before[name] != after[name]} == {"contamination", "duplicates", "volatile"}
+    assert open_sidecar(dataset).manifest().versions == other  # type: ignore[union-attr]
 
 
 def test_an_attempt_that_was_begun_again_is_not_the_copy_that_stays(dataset: Dataset) -> None:

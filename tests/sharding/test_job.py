@@ -11,6 +11,7 @@ from typing import TypedDict
 
 import numpy as np
 import polars as pl
+import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
@@ -161,6 +162,16 @@ def test_turns_recorded_after_the_curation_are_refused(curated: Dataset, tiny_to
         pack(curated, tokenizer=str(tiny_tokenizer), context=64)
 
 
+def test_turns_that_are_others_than_those_judged_are_refused(curated: Dataset, tiny_tokenizer: Path) -> None:
+    path = next((curated.folder / "turns").glob("domain=mcp/run=*/*.parquet"))
+    rows = pq.read_table(path, partitioning=None)
+    place = rows.column_names.index("observation")
+    others = pa.array([f"another {text}" for text in rows["observation"].to_pylist()])
+    pq.write_table(rows.set_column(place, rows.schema.field(place), others), path)
+    with pytest.raises(InputError, match=r"another than curation 'default' has judged .*curate DATASET --name default"):
+        pack(curated, tokenizer=str(tiny_tokenizer), context=64)
+
+
 @pytest.mark.parametrize(
     ("options", "complaint"),
     [
@@ -168,7 +179,7 @@ def test_turns_recorded_after_the_curation_are_refused(curated: Dataset, tiny_to
         ({"context": 99999999999}, "a context of 99999999999 tokens is beyond"),
         ({"context": 2, "overflow": "drop"}, "nothing to train on fits a context of 2 tokens"),
         ({"name": "../elsewhere"}, "cannot be a name for shards"),
-        ({"curation": "other"}, "curation 'other' does not cover 2 of 2 turns parts"),
+        ({"curation": "other"}, "there is no whole curation 'other' .*curate DATASET --name other"),
     ],
 )
 def test_options_that_will_not_do_are_refused_and_leave_nothing(

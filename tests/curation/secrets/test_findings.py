@@ -158,7 +158,7 @@ def test_an_observation_of_200_megabytes_is_searched_to_its_end(tmp_path: Path) 
 
 
 def test_nobody_reads_a_table_that_was_not_made(tmp_path: Path) -> None:
-    with pytest.raises(InputError, match="search first"):
+    with pytest.raises(InputError, match="run: worldtape curate"):
         open_secrets(recorded(tmp_path / "data")).scan()
 
 
