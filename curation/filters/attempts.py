@@ -19,6 +19,9 @@ _NUMBERS_EACH: Final = 16
 _NUMBERS_MORE: Final = 1000
 """How far numbers are tried, by the trajectories there are: an episode that never began takes a number too."""
 
+_ATTEMPTS_EACH: Final = 16
+"""Where more different attempts are recorded, fewer numbers are tried: the time stays in proportion to the rows."""
+
 _COLUMNS: Final = ("task_id", "task_sha256", "policy", "seed", "trajectory_id", "attempt", "status")
 
 
@@ -53,18 +56,20 @@ def _superseded(attempts: pl.DataFrame) -> Iterator[str]:
     """Of all attempts at the episodes of one task, those that are superseded.
 
     The number of an episode is not recorded, but a trajectory's id is a hash of it: numbers are tried until every
-    later attempt is found. One that another program made never is, and supersedes nothing.
+    later attempt is found. One that another program made never is, and supersedes nothing. Only attempts that are
+    recorded are tried, so that none can say that there are very many.
     """
     from collectors.ids import Episode  # here, for its package loads the sandboxes
 
     episodes = dict(zip(_EPISODES, attempts.select(_EPISODES).row(0), strict=True))
     statuses = dict(attempts.select("trajectory_id", "status").iter_rows())
-    last = int(attempts.select(pl.col("attempt").max()).item())
+    recorded: list[int] = attempts["attempt"].unique().sort().to_list()
     later = set(attempts.filter(pl.col("attempt") > 1)["trajectory_id"])
-    for number in range(_NUMBERS_EACH * len(attempts) + _NUMBERS_MORE):
+    last = _NUMBERS_EACH * len(attempts) + _NUMBERS_MORE
+    for number in range(min(last, last * _ATTEMPTS_EACH // len(recorded))):
         if not later:
             return
         episode = Episode(**episodes, number=number)
-        tries = [name for name in map(episode.trajectory_id, range(1, last + 1)) if name in statuses]
+        tries = [name for name in map(episode.trajectory_id, recorded) if name in statuses]
         later.difference_update(tries)
         yield from (name for name in tries[:-1] if statuses[name] == Status.INTERRUPTED)

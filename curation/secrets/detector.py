@@ -29,8 +29,7 @@ SCREEN_COLUMNS = 160
 """A screen is so wide, and wraps its rows there."""
 PLACEHOLDER = re.compile(r"\[(?:secret|personal):[\w.-]{1,64}(?::\d{1,9})?\]", re.ASCII)
 """What stands for a secret that was taken out, here or when it was recorded."""
-
-_PLACEHOLDER_BYTES = re.compile(PLACEHOLDER.pattern.encode())
+PLACEHOLDER_BYTES = re.compile(PLACEHOLDER.pattern.encode())
 _KINDS = np.array([rule.kind for rule in RULES], object)
 _NAMES = np.array([rule.name for rule in RULES], object)
 _FEW = 16
@@ -123,7 +122,7 @@ def resolved(spans: _Spans, data: bytes) -> _Spans:
     """The spans that stay when each takes its place, the best first, in order; none touches a placeholder."""
     if not spans.size:
         return spans
-    held = [(*match.span(), _HELD) for match in _PLACEHOLDER_BYTES.finditer(data)]
+    held = [(*match.span(), _HELD) for match in PLACEHOLDER_BYTES.finditer(data)]
     if len(spans) <= _FEW:
         placed = _placed([*map(tuple, spans.tolist()), *held])
         return _as_spans(sorted(span for span in placed if span[2] != _HELD))

@@ -4,16 +4,21 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from operator import attrgetter
 
-from curation.secrets.detector import SCREEN_COLUMNS, find
+from curation.secrets.detector import RULES, SCREEN_COLUMNS, find
 from curation.secrets.edits import Edits
 from curation.secrets.finding import PERSONAL, Finding
+from curation.secrets.known_values import KnownValues
 from curation.secrets.plausible import is_random
 
-_KNOWN = "known value"
 _LINE_ENDS = re.compile(r"\s|\\[nrt]")
+_BEFORE_NUMBERS = "".join(
+    f"[{'personal' if kind in PERSONAL else 'secret'}:{kind}:\n" for kind in sorted({rule.kind for rule in RULES})
+)
+"""What each placeholder begins with, on a line of its own."""
+_NUMBERED = re.compile(r"(.*:)?[0-9]*\]?", re.DOTALL)
 
 
 class Placeholders:
@@ -25,7 +30,7 @@ class Placeholders:
 
     def __init__(self) -> None:
         self._placeholders: dict[str, str] = {}
-        self._kinds: dict[str, str] = {}
+        self._known = KnownValues()
         self._counts: dict[str, int] = {}
 
     def stand_for(self, kind: str, value: str) -> str:
@@ -35,8 +40,9 @@ class Placeholders:
             self._counts[kind] = number = self._counts.get(kind, 0) + 1
             family = "personal" if kind in PERSONAL else "secret"
             self._placeholders[value] = f"[{family}:{kind}:{number}]"
-            if family == "secret" and is_random(value.encode("utf-8", "surrogatepass")):
-                self._kinds[value] = kind
+            encoded = value.encode("utf-8", "surrogatepass")
+            if family == "secret" and is_random(encoded) and not _is_of_a_placeholder(value):
+                self._known.add(encoded, kind)
         return self._placeholders[value]
 
     def learn(self, text: str, *, columns: int | None) -> None:
@@ -44,20 +50,17 @@ class Placeholders:
         for finding in find(text, columns=columns):
             self.stand_for(finding.kind, text[finding.start : finding.end])
 
-    def known(self, text: str) -> Iterator[Finding]:
-        """Where the secrets met so far stand in a text, whatever is around them."""
-        for value, kind in self._kinds.items():
-            start = text.find(value)
-            while start >= 0:
-                yield Finding(kind, start, start + len(value), _KNOWN)
-                start = text.find(value, start + len(value))
+    def known(self, text: str) -> list[Finding]:
+        """Where the secrets met so far stand in a text, outside placeholders, whatever is around them."""
+        return self._known.find(text)
 
 
 def redact(text: str, placeholders: Placeholders, *, columns: int | None = SCREEN_COLUMNS) -> tuple[str, list[Finding]]:
     """The text with placeholders, and what they stand for, at its place in the text as it was given.
 
     All outside the findings stays as it is, and redacting the result again changes nothing: it goes on until nothing
-    is found, for a value may come to light only when the one that covered it is gone.
+    is found, for a value may come to light only when the one that covered it is gone. It ends, for no finding touches a
+    placeholder: each time less of the text is outside placeholders.
     """
     findings: list[Finding] = []
     edits = Edits()
@@ -104,3 +107,9 @@ def _replaced(text: str, spans: Sequence[tuple[int, int]], replacements: Sequenc
         pieces += [text[position:start], replacement]
         position = end
     return "".join([*pieces, text[position:]])
+
+
+def _is_of_a_placeholder(value: str) -> bool:
+    """Whether a placeholder can have this in it: once known, it would be found in what stands for a secret."""
+    numbered = _NUMBERED.fullmatch(value)
+    return value in _BEFORE_NUMBERS or (numbered is not None and f"{numbered[1] or ''}\n" in _BEFORE_NUMBERS)

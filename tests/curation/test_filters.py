@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import time
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -16,6 +17,7 @@ from hypothesis import strategies as st
 
 from collectors.ids import Episode
 from curation import CurationProfile, Filters, JobSizes, Reason, Scope, Searches, curate, write_report
+from curation.filters import attempts
 from curation.filters.screens import show_failure
 from curation.reasons import MEANINGS, REASONS
 from tests.curation.recordings import a_header, cut_row_groups, files_of, record, record_turns, some_texts, turn
@@ -97,6 +99,30 @@ def test_of_an_interrupted_episode_only_the_last_attempt_is_kept(dataset: Datase
     assert told[first] == told[second] == ["superseded"] * 3
     assert told[third] == told[not_yet_again] == told[other_task] == ["kept"] * 3
     assert reasons(dataset, Filters(superseded=False), "off")[first] == ["kept"] * 3
+
+
+def test_an_attempt_of_an_absurd_number_is_one_more_attempt_and_hangs_nothing(dataset: Dataset) -> None:
+    first = record_attempt(dataset, 3, 1, Status.INTERRUPTED)
+    second = record_attempt(dataset, 3, 2, Status.INTERRUPTED)
+    last = record_attempt(dataset, 3, 2**31 - 1, Status.COMPLETED)
+    absurd = record_attempt(dataset, 10**9, 2**31 - 1, Status.COMPLETED)
+    compact(dataset, "r1")
+    told = reasons(dataset)
+    assert told[first] == told[second] == ["superseded"] * 3
+    assert told[last] == told[absurd] == ["kept"] * 3
+
+
+def test_very_many_different_attempts_take_a_time_in_proportion_to_their_number() -> None:
+    count = 500
+    facts: dict[str, Any] = {"domain": "d", "run": "r", "task_id": "t", "task_sha256": "", "policy": "p", "seed": 7}
+    ids = [Episode(**facts, number=3).trajectory_id(attempt) for attempt in (1, 2)]
+    ids += [f"of another program {place}" for place in range(count)]
+    statuses = [Status.INTERRUPTED.value] * len(ids)
+    columns = {"trajectory_id": ids, "attempt": range(1, len(ids) + 1), "status": statuses}
+    frame = pl.DataFrame(columns).with_columns(pl.lit(value).alias(name) for name, value in facts.items())
+    began = time.process_time()
+    assert list(attempts._superseded(frame)) == ids[:1]
+    assert time.process_time() - began < 15
 
 
 def test_an_attempt_recorded_since_has_the_parts_it_supersedes_judged_again(tmp_path: Path) -> None:

@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Final, Protocol, TypeAlias, cast
 
 from trajectories.errors import InputError
+from trajectories.importers.json_text import count_numbers_as_written
 from trajectories.importers.loss import LossReport
 from trajectories.model import (
     Action,
@@ -233,6 +234,8 @@ class TurnList:
             duration_s = (ended_at - started_at).total_seconds()
         if duration_s is None:
             self._loss.infer("duration of a turn")
+        numbers = count_numbers_as_written(action.payload)
+        self._loss.infer("number that JSON cannot hold kept as a string", numbers)
         previous = self.turns[-1].started_at if self.turns else NO_TIME
         turn = Turn(
             number=len(self.turns) + 1,

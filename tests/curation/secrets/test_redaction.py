@@ -4,13 +4,32 @@ from __future__ import annotations
 
 import re
 
+import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from curation.secrets import Finding, Placeholders, redact, redact_trajectory
+from curation.secrets import PERSONAL, Finding, Placeholders, redact, redact_trajectory
+from curation.secrets.detector import PLACEHOLDER, RULES
+from curation.secrets.plausible import is_random
 from tests.curation.secrets.test_detector import key, suspicious_texts
 
 _PLACEHOLDER = re.compile(r"\[(?:secret|personal):[a-z0-9-]+:\d+\]")
+_KINDS = sorted({rule.kind for rule in RULES})
+_SECRET_KINDS = sorted(set(_KINDS) - PERSONAL)
+_of_placeholders = st.lists(
+    st.sampled_from(("[", "]", ":", "secret", "personal", "1", "12", "123456789", "[secret:", "\\n", "aB3xQ9zLmK2"))
+    | st.sampled_from(_KINDS)
+    | st.builds("{1}:{0}".format, st.integers(1, 99), st.sampled_from(_KINDS)),
+    min_size=1,
+    max_size=8,
+).map("".join)
+_SECRET_GIVEN = (
+    "password={}",
+    "curl -u bob:{} http://h/",
+    "postgres://u:{}@h/db",
+    "API_TOKEN='{}'",
+    "Authorization: Bearer {}",
+)
 
 
 def test_the_same_value_has_the_same_placeholder_in_one_trajectory() -> None:
@@ -83,6 +102,71 @@ def test_redacting_again_changes_nothing(text: str) -> None:
 def test_no_known_secret_is_left_in_any_text_of_a_trajectory(texts: list[str]) -> None:
     redacted, _ = redact_trajectory(texts)
     assert redact_trajectory(redacted) == (redacted, {})
+
+
+@pytest.mark.parametrize("given_as", _SECRET_GIVEN)
+@pytest.mark.parametrize(
+    "value",
+    [
+        *("secret:password:1", "secret:aws-key:1", "secret:token:123456789", "ecret:password:12]", "secret:password:"),
+        *("[secret:password:1", "x[secret:password:1", "secret", "aws-key:1", "1", "[secret", "password:1]", "1]"),
+        *("secret:password:1]aB3xQ9z", "[secret:aB3xQ9zLmK2w7Vt]", "x[secret:pass\\nword:1]9Kz"),
+    ],
+)
+def test_a_secret_that_reads_like_a_placeholder_comes_to_an_end(given_as: str, value: str) -> None:
+    _comes_to_an_end([given_as.format(value), f"it says {value}", "password=hunter2 API_TOKEN=aB3xQ9zLmK2w7VtP"])
+
+
+@settings(max_examples=300, deadline=None)
+@given(st.lists(st.builds(str.format, st.sampled_from((*_SECRET_GIVEN, "it says {}")), _of_placeholders), max_size=6))
+def test_secrets_made_of_pieces_of_placeholders_come_to_an_end(texts: list[str]) -> None:
+    _comes_to_an_end([*texts, " ".join(texts)])
+
+
+@settings(max_examples=300, deadline=None)
+@given(_of_placeholders, st.sampled_from(_KINDS))
+@example("secret:password:1x", "password")
+@example("x[secret:password:1", "password")
+def test_a_secret_that_reads_like_a_placeholder_is_still_taken_out_of_ordinary_text(value: str, kind: str) -> None:
+    placeholders = Placeholders()
+    placeholders.stand_for(kind, value)
+    redacted, findings = redact(f"it says {value} here", placeholders)
+    plain = PLACEHOLDER.search(value) is None and "\\n" not in value
+    if kind in _SECRET_KINDS and plain and is_random(value.encode()) and not _is_in_a_placeholder(value):
+        assert findings
+        assert value not in redacted
+
+
+@settings(max_examples=300, deadline=None)
+@given(st.sampled_from(_KINDS), st.integers(1, 10**9 - 1), st.integers(0, 12), st.integers(0, 12))
+@example("password", 1, 1, 1)
+@example("aws-key", 12, 0, 0)
+def test_what_can_stand_inside_a_placeholder_is_not_known(kind: str, number: int, before: int, after: int) -> None:
+    placeholder = f"[{'personal' if kind in PERSONAL else 'secret'}:{kind}:{number}]"
+    value = placeholder[before : len(placeholder) - after]
+    placeholders = Placeholders()
+    placeholders.stand_for("password", value)
+    assert placeholders.known(f"it says {value}") == []
+
+
+def test_a_known_secret_leaves_placeholders_as_they_are() -> None:
+    secret = key(24, seed=3)
+    texts, _ = redact_trajectory([f"API_TOKEN={secret}", f"[secret:{secret}] is not {secret}"])
+    assert texts[1] == f"[secret:{secret}] is not [secret:token:1]"
+
+
+def _comes_to_an_end(texts: list[str]) -> None:
+    redacted, _ = redact_trajectory(texts)
+    assert redact_trajectory(redacted) == (redacted, {})
+    placeholders = Placeholders()
+    for text in texts:
+        without, _ = redact(text, placeholders)
+        assert redact(without, placeholders) == (without, [])
+
+
+def _is_in_a_placeholder(value: str) -> bool:
+    numbers = ["1", *re.findall(r"[0-9]+", value)]
+    return any(value in f"[secret:{kind}:{number}]" for kind in _KINDS for number in numbers)
 
 
 def _merged(findings: list[Finding]) -> list[Finding]:

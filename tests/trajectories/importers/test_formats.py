@@ -189,6 +189,20 @@ def test_calls_and_answers_may_be_messages_of_their_own(roles: tuple[str, str], 
     assert trajectory.loss.inferred["call that is no JSON kept as a string"] == 1
 
 
+@pytest.mark.parametrize("as_text", [True, False])
+def test_a_number_that_json_cannot_hold_is_told_where_it_becomes_a_string(as_text: bool, tmp_path: Path) -> None:
+    numbers = '{"a": NaN, "b": [[-Infinity, 1e999, 1e300]], "c": "NaN"}'
+    call = f'{{"name": "add", "arguments": {json.dumps(numbers) if as_text else numbers}}}'
+    row = f"""{{"messages": [
+        {{"role": "assistant", "tool_calls": [{{"id": "1", "function": {call}}}]}},
+        {{"role": "tool", "tool_call_id": "1", "content": "3"}}]}}"""
+    trajectory = only("messages", written(tmp_path, "a.jsonl", row.replace("\n", "")))
+    assert actions(trajectory) == [
+        '{"name": "add", "arguments": {"a": "NaN", "b": [["-Infinity", "1e999", 1e+300]], "c": "NaN"}}'
+    ]
+    assert trajectory.loss.inferred["number that JSON cannot hold kept as a string"] == 3
+
+
 def test_answers_in_tags_within_a_users_message_are_answers(tmp_path: Path) -> None:
     call = '<tool_call>{"name": "find", "arguments": {}}</tool_call>'
     texts = ("Do it.", call, "<tool_response>\nfound\n</tool_response>", "Found.")

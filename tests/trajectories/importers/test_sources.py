@@ -20,7 +20,9 @@ from hypothesis import strategies as st
 from trajectories.importers import Problem, UnreadableError
 from trajectories.importers import sources as sources_module
 from trajectories.importers.json_arrays import array_elements
+from trajectories.importers.json_text import count_numbers_as_written, parse
 from trajectories.importers.sources import Layout, Row, read_rows
+from trajectories.model import JsonValue
 
 _MEBIBYTE = 2**20
 COMPRESSIONS: dict[str, Callable[[bytes], bytes]] = {
@@ -122,6 +124,13 @@ def test_a_file_of_which_nothing_can_be_read_is_one_error(tmp_path: Path, conten
 
 def test_what_json_cannot_say_becomes_a_string(tmp_path: Path) -> None:
     assert _values(tmp_path / "a", "[NaN, -Infinity, 1e999, 1e300]") == ["NaN", "-Infinity", "1e999", 1e300]
+
+
+def test_numbers_that_became_strings_are_counted_however_deep_they_are() -> None:
+    deep: JsonValue = parse("[NaN]")
+    for _ in range(10_000):
+        deep = {"a": [deep, "NaN"]}
+    assert count_numbers_as_written(deep) == 1
 
 
 def test_a_line_beyond_the_limit_is_refused_and_the_next_is_read(

@@ -192,11 +192,16 @@ def _kept_events(reader: CastReader, plan: Plan) -> Iterator[tuple[int, RawEvent
 
     Left out are keys that are not to be kept, and markers of the recording that look like ours.
     """
+    spans = sorted(plan.hidden, reverse=True)
+    hidden_to = -1
     for number, event in enumerate(reader):
         if plan.end_event is not None and number >= plan.end_event:
             return
-        hidden = event.kind == "i" and any(begin <= number <= end for begin, end in plan.hidden)
-        if not hidden and not (event.kind == "m" and event.data.startswith(_OUR_MARKER)):
+        while spans and spans[-1][0] <= number:
+            hidden_to = max(hidden_to, spans.pop()[1])
+        if not (event.kind == "i" and number <= hidden_to) and not (
+            event.kind == "m" and event.data.startswith(_OUR_MARKER)
+        ):
             yield number, event
 
 

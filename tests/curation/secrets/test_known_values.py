@@ -1,0 +1,100 @@
+"""Known values: found where the plain search finds them, and in a time that hardly grows with their number."""
+
+from __future__ import annotations
+
+import time
+from unittest import mock
+
+import pytest
+from hypothesis import example, given, settings
+from hypothesis import strategies as st
+
+from curation.secrets import Finding, Placeholders, known_values, redact
+from curation.secrets.detector import PLACEHOLDER
+from curation.secrets.known_values import KNOWN, KnownValues
+from tests.curation.secrets.test_detector import key
+
+_BEGINNINGS = ("a" * 16, "ab" * 8, "eyJhbGciOiJIUzI1", "é日🙂" + "a" * 8, "\ud800" + "b" * 13)
+_PIECES = (
+    *_BEGINNINGS,
+    "a",
+    "b",
+    "ab",
+    "é",
+    "🙂",
+    "\udfff",
+    " ",
+    "[secret:token:1]",
+    f"[secret:{'a' * 16}b]",
+    "[secret:",
+)
+_values = st.builds(str.__add__, st.sampled_from(_BEGINNINGS), st.text("ab1é", max_size=4))
+
+
+@pytest.mark.parametrize(("few", "crowded"), [(32, 32), (0, 32), (0, 1)])
+@settings(max_examples=150, deadline=None)
+@given(st.lists(_values, unique=True, max_size=8), st.lists(st.sampled_from(_PIECES) | _values).map("".join))
+@example(["a" * 16], "a" * 15 + "[secret:a]" + "a" * 33)
+@example(["a" * 16, "a" * 17], "a" * 16)
+def test_values_are_found_where_the_plain_search_finds_them(
+    few: int, crowded: int, values: list[str], text: str
+) -> None:
+    known = KnownValues()
+    for value in values:
+        known.add(value.encode("utf-8", "surrogatepass"), f"kind of {value}")
+    with mock.patch.multiple(known_values, _FEW=few, _CROWDED=crowded):
+        assert sorted(known.find(text)) == sorted(_plainly(values, text))
+
+
+def test_values_that_are_added_after_a_search_are_found_too() -> None:
+    known = KnownValues()
+    secrets = [key(24, seed=seed) for seed in range(100)]
+    for number, secret in enumerate(secrets):
+        known.add(secret.encode(), "token")
+        assert len(known.find(" ".join(secrets))) == number + 1
+
+
+@pytest.mark.parametrize("length", [0, 15, 16, 2**16 + 14, 2**16 + 15, 2**16 + 16, 2**17 + 16])
+def test_values_are_found_wherever_a_long_text_is_divided(length: int) -> None:
+    known = KnownValues()
+    with mock.patch.object(known_values, "_FEW", 0):
+        known.add(b"0123456789abcdef", "token")
+        found = known.find("." * length + "0123456789abcdef" + "." * (length % 3))
+    assert found == [Finding("token", length, length + 16, KNOWN)]
+
+
+def test_a_log_of_many_keys_takes_a_time_in_proportion_to_their_number() -> None:
+    few, many = (
+        "\n".join(f"API_TOKEN={key(24, seed=seed)} {key(24, seed=seed)}" for seed in range(count))
+        for count in (2_000, 16_000)
+    )
+    redact(few, Placeholders())
+    assert _seconds(many) < 20 * _seconds(few)
+
+
+def test_no_text_has_very_many_values_tried_at_each_of_its_places() -> None:
+    known = KnownValues()
+    for length in range(1000):
+        known.add(b"a" * (16 + length) + b"b1", "token")
+    began = time.process_time()
+    assert known.find("a" * 200_000) == []
+    assert time.process_time() - began < 10
+
+
+def _plainly(values: list[str], text: str) -> list[Finding]:
+    """One value after the other, in what is between the placeholders."""
+    found, begin = [], 0
+    for end, after in [*(match.span() for match in PLACEHOLDER.finditer(text)), (len(text), 0)]:
+        for value in values:
+            start = text.find(value, begin, end)
+            while start >= 0:
+                found.append(Finding(f"kind of {value}", start, start + len(value), KNOWN))
+                start = text.find(value, start + len(value), end)
+        begin = after
+    return found
+
+
+def _seconds(text: str) -> float:
+    began = time.process_time()
+    redact(text, Placeholders())
+    return time.process_time() - began
