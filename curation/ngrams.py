@@ -1,8 +1,11 @@
 r"""The words of a text in their order, and its word n-grams, as 64-bit hashes: a compiled pass over UTF-8 text.
 
-A word is what `curation.words` says it is, so that case, punctuation and line breaks make no difference. One thing is
-added: a backslash with the n, r, t or backslash after it is a gap between words, for the text may be quoted as JSON.
-Bytes that are not UTF-8 are gaps too.
+A word is what `curation.words` says it is, so that case, punctuation and line breaks make no difference. Two things
+are added. The text may be quoted as JSON: a backslash with the n, r, t or backslash after it is a gap between words,
+and ``\uXXXX``, or two of them that are surrogates, the letter that it stands for. And each character of a script that
+is written without blanks (Chinese, Japanese) is a word, for a whole sentence would be one. Korean has blanks; Thai,
+Lao, Khmer and Burmese are left as they are: what ends a word there is anybody's guess. Bytes that are not UTF-8 are
+gaps.
 
 The hash of a word of up to eight bytes is its own; longer words, and n-grams, share theirs by chance only: with m
 n-grams held against k others, the expected number of false matches is m·k / 2^64.
@@ -14,6 +17,7 @@ become a float).
 from __future__ import annotations
 
 import re
+from functools import reduce
 from typing import NamedTuple, TypeAlias
 
 import numpy as np
@@ -22,7 +26,7 @@ import pyarrow.compute as pc
 from numba import njit
 from numpy.typing import NDArray
 
-from curation.kernel import decode
+from curation.kernel import Place, decode
 
 Text: TypeAlias = NDArray[np.uint8]
 Ends: TypeAlias = NDArray[np.int64]
@@ -47,10 +51,29 @@ _BASE = np.uint64(0xD6E8FEB86659FD95)
 """Odd, and 5 modulo 8: words that change places then keep nearly all bits of the difference of their n-grams."""
 _BACKSLASH = ord("\\")
 _ESCAPED = tuple(b"nrt\\")
-_QUOTED_GAP = re.compile(r"\\[nrt\\]")
-_WORD = re.compile(r"\w+")
+_U, _ZERO, _ONE, _THREE, _NINE, _LETTER_A, _LETTER_F = (ord(character) for character in "u0139af")
+_LOWER_CASE = 0x20
+"""The bit that makes an ASCII letter a small one."""
+_QUOTED = re.compile(r"\\u(d[89ab][0-9a-f]{2})\\u(d[c-f][0-9a-f]{2})|\\u([0-9a-f]{4})|\\[nrt\\]", re.IGNORECASE)
 _CONTEXTUAL = ("\u0130", "\u03a3")
 """No table can lower these (see `curation.words`): a text that holds one is lowered by Python first."""
+_QUOTED_CONTEXTUAL = r"\\u0(130|3[aA]3)"
+
+_UNSPACED = (
+    (0x3400, 0x9FFF),  # ideographs, the most frequent first
+    (0x3005, 0x3007),  # ideographic iteration mark, closing mark and zero
+    (0x3021, 0x3035),  # Hangzhou numerals, kana repeat marks
+    (0x303B, 0x303C),
+    (0x3041, 0x312F),  # kana, Bopomofo
+    (0x31A0, 0x31FF),
+    (0xF900, 0xFAFF),
+    (0xFF66, 0xFF9F),  # half-width kana
+    (0x1AFF0, 0x1B16F),
+    (0x20000, 0x3FFFF),
+)
+"""From which to which code point each character is a word. All have three UTF-8 bytes or more."""
+_FIRST_UNSPACED = min(first for first, _ in _UNSPACED)
+_WORD = re.compile(r"{0}|(?:(?!{0})\w)+".format("(?=\\w)[" + "".join(f"{chr(a)}-{chr(b)}" for a, b in _UNSPACED) + "]"))
 
 
 @njit(cache=True, nogil=True, inline="always")
@@ -59,6 +82,66 @@ def mix(value: np.uint64) -> np.uint64:
     value = (value ^ (value >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
     value = (value ^ (value >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
     return value ^ (value >> np.uint64(31))
+
+
+@njit(cache=True, nogil=True)
+def _hex(text: Text, at: Place, end: Place) -> np.int64:
+    """The number of the four hexadecimal digits at ``at``; -1 where there are not so many."""
+    if at + 4 > end:
+        return np.int64(-1)
+    number = np.int64(0)
+    for place in range(at, at + 4):
+        byte = np.int64(text[place])
+        if _ZERO <= byte <= _NINE:
+            number = number << 4 | (byte - _ZERO)
+        elif _LETTER_A <= byte | _LOWER_CASE <= _LETTER_F:
+            number = number << 4 | ((byte | _LOWER_CASE) - _LETTER_A + 10)
+        else:
+            return np.int64(-1)
+    return number
+
+
+@njit(cache=True, nogil=True)
+def _quoted_unit(text: Text, at: Place, end: Place) -> np.int64:
+    r"""The number of a ``\uXXXX`` at ``at``; -1 where there is none."""
+    is_one = at + 6 <= end and text[at] == _BACKSLASH and text[at + 1] == _U
+    return _hex(text, at + 2, end) if is_one else np.int64(-1)
+
+
+@njit(cache=True, nogil=True)
+def _quoted(text: Text, at: Place, end: Place) -> tuple[np.int64, int]:
+    """The code point that the backslash at ``at`` begins, 0 for a gap, and how many bytes that is."""
+    if at + 1 < end and text[at + 1] in _ESCAPED:
+        return np.int64(0), 2
+    unit = _quoted_unit(text, at, end)
+    if unit < 0:
+        return np.int64(0), 1
+    if unit < 0xD800 or unit >= 0xE000:
+        return unit, 6
+    low = _quoted_unit(text, at + 6, end)
+    if unit >= 0xDC00 or low < 0xDC00 or low >= 0xE000:
+        return np.int64(0), 6
+    return 0x10000 + ((unit & 0x3FF) << 10 | (low & 0x3FF)), 12
+
+
+@njit(cache=True, nogil=True)
+def _is_unspaced(code: np.int64) -> bool:
+    """Whether a word character is a word of its own."""
+    if code >= _FIRST_UNSPACED:
+        for first, last in _UNSPACED:
+            if first <= code <= last:
+                return True
+    return False
+
+
+@njit(cache=True, nogil=True)
+def _packed(letter: np.uint64) -> np.uint64:
+    """The bytes of a letter as the block of a word."""
+    block = _NOTHING
+    while letter:
+        block = block << _BYTE | (letter & _LOW)
+        letter >>= _BYTE
+    return block
 
 
 @njit(cache=True, nogil=True)
@@ -74,17 +157,24 @@ def hash_words(text: Text, at: int, end: int, lower: Letters, found: Hashes) -> 
     block = _NOTHING
     hashed = _NOTHING
     while at < end:
-        width = 1
         byte = text[at]
-        if byte < 0x80:
+        if byte < 0x80 and byte != _BACKSLASH:
+            width = 1
             letter = np.uint64(lower[byte])
-            if byte == _BACKSLASH and at + 1 < end and text[at + 1] in _ESCAPED:
-                width = 2
         else:
-            code, width = decode(text, at, end)
-            if code < 0:
-                code, width = np.int64(0), 1
-            letter = np.uint64(lower[code]) if code < lower.size else _NOTHING
+            code, width = _quoted(text, at, end) if byte == _BACKSLASH else decode(text, at, end)
+            width = width if code >= 0 else 1
+            letter = np.uint64(lower[code]) if 0 <= code < lower.size else _NOTHING
+            if letter and _is_unspaced(code):
+                if length:
+                    found[count] = mix(hashed ^ block)
+                    count += 1
+                    length = 0
+                    block = _NOTHING
+                    hashed = _NOTHING
+                found[count] = mix(_packed(letter))
+                count += 1
+                letter = _NOTHING
         at += width
         if letter:
             while letter:
@@ -132,7 +222,15 @@ def hash_ngrams(words: Hashes, count: int, n: int) -> int:
 
 def ordered_words(text: str) -> list[str]:
     """The words of a text in their order: what `hash_words` reads, straight from the definition."""
-    return _WORD.findall(_QUOTED_GAP.sub(" ", text).lower())
+    return _WORD.findall(_QUOTED.sub(_unquoted, text).lower())
+
+
+def _unquoted(found: re.Match[str]) -> str:
+    """What a text quoted as JSON has in the place of this; a blank for a gap."""
+    high, low, unit = found.groups()
+    if high:
+        return chr(0x10000 + ((int(high, 16) & 0x3FF) << 10 | (int(low, 16) & 0x3FF)))
+    return chr(int(unit, 16)) if unit else " "
 
 
 def texts_of(column: pa.ChunkedArray) -> Texts:
@@ -145,7 +243,8 @@ def texts_of(column: pa.ChunkedArray) -> Texts:
         array = pc.fill_null(array, "")
     texts = buffers_of(array)
     if _may_hold_contextual(texts.text):
-        contextual = pc.or_(*(pc.match_substring(array, character) for character in _CONTEXTUAL))
+        plain = (pc.match_substring(array, character) for character in _CONTEXTUAL)
+        contextual = reduce(pc.or_, plain, pc.match_substring_regex(array, _QUOTED_CONTEXTUAL))
         texts = buffers_of(pc.replace_with_mask(array, contextual, _lowered(array.filter(contextual))))
     return texts
 
@@ -160,12 +259,26 @@ def buffers_of(array: pa.Array) -> Texts:
 
 @njit(cache=True, nogil=True)
 def _may_hold_contextual(text: Text) -> bool:
-    """Whether a character of `_CONTEXTUAL` is anywhere in the bytes; without a branch, many bytes at once."""
-    found = np.uint8(0)
-    for place in range(text.size - 1):
-        first, second = text[place], text[place + 1]
+    """Whether a character of `_CONTEXTUAL` may be anywhere in the bytes; without a branch, many bytes at once."""
+    found = False
+    any_quoted = False
+    firsts, seconds = text[:-1], text[1:]
+    for place in range(firsts.size):
+        first, second = firsts[place], seconds[place]
         found |= ((first == 0xC4) & (second == 0xB0)) | ((first == 0xCE) & (second == 0xA3))
-    return bool(found)
+        any_quoted |= (first == _BACKSLASH) & (second == _U)
+    return found or (any_quoted and _may_quote_contextual(text))
+
+
+@njit(cache=True, nogil=True)
+def _may_quote_contextual(text: Text) -> bool:
+    """Whether what a quoted one begins with is anywhere in the bytes; Arrow tells what it is."""
+    found = False
+    firsts, seconds, thirds, fourths = text[:-3], text[1:-2], text[2:-1], text[3:]
+    for place in range(firsts.size):
+        is_quoted = (firsts[place] == _BACKSLASH) & (seconds[place] == _U) & (thirds[place] == _ZERO)
+        found |= is_quoted & ((fourths[place] == _ONE) | (fourths[place] == _THREE))
+    return found
 
 
 def _lowered(array: pa.Array) -> pa.Array:

@@ -54,8 +54,8 @@ class ContaminationSettings(Settings):
     """All that the search for benchmark items depends on, beside the data and the benchmarks.
 
     A text holds an item where it has at least ``min_ngrams`` of the item's word n-grams, or at least ``min_share`` of
-    them (for items that have few). An n-gram that more than ``common_items`` items of one source have is boilerplate
-    and does not count.
+    those of one of its texts (for texts that have few: every string of a row is one). An n-gram that more than
+    ``common_items`` items of one source have is boilerplate and does not count.
     """
 
     ngram_words: int = Field(default=13, ge=1)

@@ -2,19 +2,24 @@
 
 The name of the file or folder is the benchmark's *source*. A JSONL or Parquet file, and a JSON file that is a list,
 have an item a row; any other file is one item. A folder is walked in the order of its names: a folder that holds a file
-of `TASK_FILES` is one item, with the text of all files below it; hidden, linked and binary files are left out. Rows
+of `TASK_FILES` is one item, with the texts of all files below it; hidden, linked and binary files are left out. Rows
 that have the same id are one item (AgentWorldBench repeats a trajectory in every row of it).
+
+Every string of a row is a text of its own: a short task is found although the row has much else. A list of strings is
+one as well, for they may be the lines of a text. What has no blank in it is none: a URL, a path, the name of a program.
 """
 
 from __future__ import annotations
 
 import json
+import tomllib
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Final, NamedTuple
 
 import pyarrow as pa
 import pyarrow.parquet as pq
+import yaml
 
 from trajectories.errors import DamagedFileError, InputError
 from trajectories.model import JsonValue
@@ -62,7 +67,7 @@ def _folder(folder: Path, top: Path) -> Iterator[tuple[str, str]]:
     entries = [entry for entry in sorted(folder.iterdir()) if not entry.name.startswith(".") and not entry.is_symlink()]
     if any(entry.name in TASK_FILES for entry in entries):
         name = folder.relative_to(top).as_posix() if folder != top else top.name
-        yield name, "\n".join(text for entry in entries for text in _texts_below(entry))
+        yield from ((name, text) for entry in entries for text in _texts_below(entry))
         return
     for entry in entries:
         if entry.is_dir():
@@ -73,13 +78,36 @@ def _folder(folder: Path, top: Path) -> Iterator[tuple[str, str]]:
 
 
 def _texts_below(entry: Path) -> Iterator[str]:
-    """The text of a file, or of all files below a folder."""
+    """The texts of a file, or of all files below a folder."""
     if entry.is_dir():
         for child in sorted(entry.iterdir()):
             if not child.name.startswith(".") and not child.is_symlink():
                 yield from _texts_below(child)
     elif not _is_binary(entry):
-        yield entry.read_text(encoding="utf-8", errors="replace")
+        yield from _texts_of_file(entry)
+
+
+def _texts_of_file(path: Path) -> Iterator[str]:
+    """The whole of a file, and each string in it where its ending says how to read it: a task may be one of them."""
+    text = path.read_text(encoding="utf-8", errors="replace")
+    yield text
+    yield from filter(_is_text, _strings_of_file(text, path.suffix.lower()))
+
+
+def _strings_of_file(text: str, ending: str) -> list[str]:
+    """The strings in a file; none where it is not what its ending says."""
+    try:
+        match ending:
+            case ".json":
+                return list(_strings(json.loads(text)))
+            case ".toml":
+                return list(_strings(tomllib.loads(text)))
+            case ".yaml" | ".yml":
+                # Tokens and not values: aliases may stand for more than memory holds.
+                return [token.value for token in yaml.scan(text) if isinstance(token, yaml.ScalarToken)]
+    except (ValueError, RecursionError, yaml.YAMLError):
+        pass
+    return []
 
 
 def _is_binary(path: Path) -> bool:
@@ -96,9 +124,12 @@ def _file(path: Path) -> Iterator[tuple[str, str]]:
             yield from _items(_parquet_rows(path))
         case ".json":
             value = _parsed(path.read_bytes(), str(path))
-            yield from _items(enumerate(value, start=1)) if isinstance(value, list) else [("", _text_of(value))]
+            if isinstance(value, list):
+                yield from _items(enumerate(value, start=1))
+            else:
+                yield from (("", text) for text in _texts_of(value))
         case _:
-            yield "", path.read_text(encoding="utf-8", errors="replace")
+            yield from (("", text) for text in _texts_of_file(path))
 
 
 def _json_lines(path: Path) -> Iterator[tuple[int, JsonValue]]:
@@ -130,7 +161,8 @@ def _parquet_rows(path: Path) -> Iterator[tuple[int, JsonValue]]:
 
 def _items(rows: Iterator[tuple[int, JsonValue]]) -> Iterator[tuple[str, str]]:
     for number, row in rows:
-        yield _name_of(row) or f"row {number}", _text_of(row)
+        name = _name_of(row) or f"row {number}"
+        yield from ((name, text) for text in _texts_of(row))
 
 
 def _name_of(row: JsonValue) -> str | None:
@@ -140,20 +172,29 @@ def _name_of(row: JsonValue) -> str | None:
     return next((str(value) for value in named if isinstance(value, str | int)), None)
 
 
-def _text_of(value: JsonValue) -> str:
-    """Every string in a row, but for its id: that would stand before the text and be part of its first n-grams."""
-    if isinstance(value, dict):
-        value = {key: inner for key, inner in value.items() if key not in ID_KEYS}
-    return "\n".join(_strings(value))
+def _texts_of(row: JsonValue) -> list[str]:
+    """The texts of a row, but for its id; its names where it has no text, and never none, so that it is an item."""
+    if isinstance(row, dict):
+        row = {key: inner for key, inner in row.items() if key not in ID_KEYS}
+    strings = list(_strings(row))
+    return list(filter(_is_text, strings)) or strings or [""]
 
 
-def _strings(value: JsonValue) -> Iterator[str]:
-    """Every string in a value, but for the names of its fields."""
+def _strings(value: object) -> Iterator[str]:
+    """Every string in a value, but for the names of its fields; those of a list also as the lines of one."""
     if isinstance(value, str):
         yield value
     elif isinstance(value, dict):
         for inner in value.values():
             yield from _strings(inner)
     elif isinstance(value, list):
+        lines = [inner for inner in value if isinstance(inner, str)]
+        if len(lines) > 1 and any(map(_is_text, lines)):
+            yield "\n".join(lines)
         for inner in value:
             yield from _strings(inner)
+
+
+def _is_text(text: str) -> bool:
+    """Whether it is more than a name; scripts that are written without blanks are not ASCII."""
+    return not text.isascii() or len(text.split(maxsplit=1)) > 1

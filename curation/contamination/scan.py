@@ -67,11 +67,13 @@ def scan_pieces(
         if path.exists():
             continue
         tables = texts_to_search(dataset, piece, of_headers=_OF_HEADERS, of_turns=_OF_TURNS)
-        found = [_hits(rows, index, lookup, settings) for rows in tables]
         domain, run = place_of(piece)
-        hits = pl.concat(found).with_columns(domain=pl.lit(domain), run=pl.lit(run))
+        found = [HITS.empty_table()]  # a part may have no row at all
+        for rows in tables:
+            hits = _hits(rows, index, lookup, settings).with_columns(domain=pl.lit(domain), run=pl.lit(run))
+            found.append(hits.select(HITS.names).to_arrow().cast(HITS))
         with storage_errors(path), written_whole(path) as file:
-            pq.write_table(hits.select(HITS.names).to_arrow().cast(HITS), file)
+            pq.write_table(pa.concat_tables(found), file)
 
 
 def _hits(rows: pa.Table, index: NgramIndex, lookup: kernel.Lookup, settings: ContaminationSettings) -> pl.DataFrame:
@@ -90,39 +92,49 @@ def hits_of(
     """A row for each text of a column and item of a benchmark that it holds."""
     num_ngrams = np.zeros(len(column), np.int64)
     matches = kernel.match(texts_of(column), lower_table(), settings.ngram_words, lookup, num_ngrams)
-    by_item = _by_item(matches, index)
-    found = (
+    by_group = _by_group(matches, index)
+    found = _enough(by_group, index, settings)
+    by_item = by_group.filter(pl.col("group") == pl.col("item")).join(found, on=["row", "item"], how="semi")
+    hits = (
         by_item.group_by("row", "item")
         .agg(pl.col("ngram").n_unique().alias("num_ngrams"), num_places=pl.len())
         .join(_longest_runs(by_item), on=["row", "item"])
     )
-    counts = found["num_ngrams"].to_numpy()
-    rows, items = found["row"].to_numpy(), found["item"].to_numpy()
-    found = found.with_columns(
-        item_share=counts / index.sizes[items],
-        text_share=found["num_places"].to_numpy() / num_ngrams[rows],
+    rows, items = hits["row"].to_numpy(), hits["item"].to_numpy()
+    return hits.with_columns(
+        item_share=hits["num_ngrams"].to_numpy() / index.sizes[items],
+        text_share=hits["num_places"].to_numpy() / num_ngrams[rows],
         longest_run=pl.col("longest_run") + settings.ngram_words - 1,
         source=pl.Series([index.sources[item] for item in items], dtype=pl.String),
         item=pl.Series([index.names[item] for item in items], dtype=pl.String),
     )
-    return found.filter((pl.col("num_ngrams") >= settings.min_ngrams) | (pl.col("item_share") >= settings.min_share))
 
 
-def _by_item(matches: Ends, index: NgramIndex) -> pl.DataFrame:
-    """A row for each match and item that has its n-gram."""
+def _by_group(matches: Ends, index: NgramIndex) -> pl.DataFrame:
+    """A row for each match and group that has its n-gram."""
     ngrams = matches[:, kernel.NGRAM]
     starts = index.starts[ngrams]
     counts = index.starts[ngrams + 1] - starts
     repeated = np.repeat(np.arange(ngrams.size), counts)
     within = np.arange(repeated.size) - np.repeat(np.cumsum(counts) - counts, counts)
+    groups = index.postings[starts[repeated] + within]
     return pl.DataFrame(
         {
             "row": matches[repeated, kernel.ROW],
             "position": matches[repeated, kernel.POSITION],
             "ngram": ngrams[repeated],
-            "item": index.postings[starts[repeated] + within],
+            "group": groups,
+            "item": index.items[groups],
         }
     )
+
+
+def _enough(by_group: pl.DataFrame, index: NgramIndex, settings: ContaminationSettings) -> pl.DataFrame:
+    """Each text and item of which it has enough: a number of n-grams, or a share of those of a group that is a text."""
+    counted = by_group.group_by("row", "item", "group").agg(pl.col("ngram").n_unique().alias("num_ngrams"))
+    share = counted["num_ngrams"].to_numpy() / index.sizes[counted["group"].to_numpy()]
+    is_share = (pl.col("group") != pl.col("item")) & (pl.lit(pl.Series(share)) >= settings.min_share)
+    return counted.filter((pl.col("num_ngrams") >= settings.min_ngrams) | is_share).select("row", "item").unique()
 
 
 def _longest_runs(by_item: pl.DataFrame) -> pl.DataFrame:

@@ -7,6 +7,7 @@ import random
 import shutil
 from collections import Counter
 from collections.abc import Iterable, Mapping
+from itertools import chain
 from pathlib import Path
 
 import pyarrow as pa
@@ -31,7 +32,7 @@ from curation.contamination.scan import hits_of
 from curation.contamination.table import HITS
 from curation.ngrams import ordered_words
 from curation.passes import Workers
-from tests.curation.labelled_quotations import Labelled, labelled_fixture
+from tests.curation.labelled_quotations import Labelled, labelled_fixture, labelled_rows
 from tests.curation.quoted_texts import sentence, vocabulary
 from tests.curation.recordings import Texts, cut_row_groups, files_of, record
 from trajectories import Dataset, InputError, compact
@@ -64,14 +65,36 @@ def test_quotations_are_found_and_look_alikes_are_not(tmp_path: Path) -> None:
     items, texts = labelled_fixture(seed=0)
     dataset = recorded(tmp_path / "data", as_trajectories(texts))
     find_contamination(dataset, [written(tmp_path / "bench.jsonl", items)])
-    hits = open_contamination(dataset).scan().collect()
-    found = {(f"{row['trajectory_id']}/{row['turn']}", row["item"]) for row in hits.to_dicts()}
-    places = {f"t{place // 10 * 10:04d}/{place % 10 + 1}": case for place, case in enumerate(texts)}
-    true = {(place, case.item) for place, case in places.items() if case.item}
     assert Counter(case.kind for case in texts).keys() == {
         *("verbatim", "re-wrapped", "escaped", "in part", "misspelt"),
         *("other order", "same words", "a phrase", "rewritten", "boilerplate"),
     }
+    assert_right(dataset, texts)
+
+
+def test_a_short_task_in_a_row_of_many_fields_is_found_and_its_technical_fields_are_not(tmp_path: Path) -> None:
+    benchmarks, texts = labelled_rows(seed=0)
+    dataset = recorded(tmp_path / "data", as_trajectories(texts))
+    paths = []
+    for name, rows in benchmarks.items():
+        paths.append(tmp_path / name)
+        paths[-1].write_text(json.dumps(rows) if name.endswith(".json") else "\n".join(map(json.dumps, rows)))
+    summary = find_contamination(dataset, paths)
+    assert summary.items_found == {name: len(rows) for name, rows in benchmarks.items()}
+    assert Counter(case.kind for case in texts).keys() == {
+        *("verbatim", "re-wrapped", "escaped", "alone", "a long field in part"),
+        *("other order", "same words", "a phrase", "boilerplate", "technical"),
+    }
+    assert_right(dataset, texts)
+
+
+def assert_right(dataset: Dataset, texts: list[Labelled]) -> None:
+    """Precision and recall of what was found, each hit once."""
+    hits = open_contamination(dataset).scan().collect()
+    assert hits.select("trajectory_id", "turn", "source", "item").is_unique().all()
+    found = {(f"{row['trajectory_id']}/{row['turn']}", row["item"]) for row in hits.to_dicts()}
+    places = {f"t{place // 10 * 10:04d}/{place % 10 + 1}": case for place, case in enumerate(texts)}
+    true = {(place, case.item) for place, case in places.items() if case.item}
     missed = Counter(places[place].kind for place, _ in true - found)
     wrong = Counter(places[place].kind for place, _ in found - true)
     assert len(true & found) / len(true) >= 0.99, f"recall; missed {missed}"
@@ -111,14 +134,18 @@ def test_the_headers_of_trajectories_are_searched_as_turn_0(tmp_path: Path) -> N
     assert (hit["source"], hit["item"], hit["item_share"], hit["text_share"]) == ("tasks.txt", "tasks.txt", 1.0, 1.0)
 
 
-def item_hits(items: Mapping[str, str], text: str, options: ContaminationSettings) -> set[tuple[str, int, int]]:
+Items = Mapping[str, Iterable[str]]
+"""The texts of each item."""
+
+
+def item_hits(items: Items, text: str, options: ContaminationSettings) -> set[tuple[str, int, int]]:
     """(item, distinct n-grams, longest run in words) that the search finds in a text."""
-    index, _ = build_index((BenchmarkItem("s", name, body) for name, body in items.items()), options)
+    index, _ = build_index((BenchmarkItem("s", name, body) for name, own in items.items() for body in own), options)
     hits = hits_of(pa.chunked_array([pa.array([text])]), index, index.lookup(), options)
     return set(hits.select("item", "num_ngrams", "longest_run").rows())
 
 
-def plain_hits(items: Mapping[str, str], text: str, options: ContaminationSettings) -> set[tuple[str, int, int]]:
+def plain_hits(items: Items, text: str, options: ContaminationSettings) -> set[tuple[str, int, int]]:
     """The same, straight from the definition."""
     n = options.ngram_words
 
@@ -126,14 +153,16 @@ def plain_hits(items: Mapping[str, str], text: str, options: ContaminationSettin
         words = ordered_words(of_text)
         return [tuple(words[place : place + n]) for place in range(len(words) - n + 1)]
 
-    counts = Counter(ngram for body in items.values() for ngram in set(ngrams(body)))
+    counts = Counter(ngram for bodies in items.values() for ngram in set(chain(*map(ngrams, bodies))))
     found = set()
-    for name, body in items.items():
-        own = {ngram for ngram in ngrams(body) if counts[ngram] <= options.common_items}
+    for name, bodies in items.items():
+        parts = [{ngram for ngram in ngrams(body) if counts[ngram] <= options.common_items} for body in bodies]
+        own = set(chain(*parts))
         places = [ngram in own for ngram in ngrams(text)]
         num_ngrams = len(own.intersection(ngrams(text)))
         longest = max((len(run) for run in "".join("x" if hit else " " for hit in places).split()), default=0)
-        if num_ngrams and (num_ngrams >= options.min_ngrams or num_ngrams / len(own) >= options.min_share):
+        shares = [len(part.intersection(ngrams(text))) / len(part) for part in parts if part]
+        if num_ngrams >= options.min_ngrams or max(shares, default=0) >= options.min_share:
             found.add((name, num_ngrams, longest + n - 1))
     return found
 
@@ -141,9 +170,14 @@ def plain_hits(items: Mapping[str, str], text: str, options: ContaminationSettin
 few_words = st.lists(st.sampled_from("abcdé"), max_size=14).map(" ".join)
 
 
-@given(st.dictionaries(st.sampled_from("xyz"), few_words), few_words, st.integers(1, 3), st.integers(1, 3))
-@settings(deadline=None, max_examples=60)
-def test_the_hits_are_those_of_the_definition(items: dict[str, str], text: str, n: int, common: int) -> None:
+@given(
+    st.dictionaries(st.sampled_from("xyz"), st.lists(few_words, max_size=3)),
+    few_words,
+    st.integers(1, 3),
+    st.integers(1, 3),
+)
+@settings(deadline=None, max_examples=100)
+def test_the_hits_are_those_of_the_definition(items: dict[str, list[str]], text: str, n: int, common: int) -> None:
     options = ContaminationSettings(ngram_words=n, common_items=common, min_ngrams=3)
     assert item_hits(items, text, options) == plain_hits(items, text, options)
 
@@ -167,6 +201,87 @@ def test_the_summary_says_which_items_cannot_be_found(tmp_path: Path) -> None:
     facts = find_contamination(dataset, [written(tmp_path / "b.jsonl", items)]).sources["b.jsonl"]
     assert (facts.num_items, facts.num_too_short, facts.num_only_common) == (8, 1, 6)
     assert (facts.num_ngrams, facts.num_common) == (38, 18)
+
+
+def test_an_item_is_too_short_only_where_all_of_its_texts_are(tmp_path: Path) -> None:
+    words = vocabulary(random.Random(1), 40)
+    rows: list[dict[str, object]] = [
+        {"id": "short", "task": " ".join(words[:8]), "more": " ".join(words[8:18]), "config": {"app": "calc"}},
+        {"id": "one is long", "task": " ".join(words[20:34]), "app": "calc"},
+        {"id": "lines", "task": [" ".join(words[:8]), " ".join(words[8:16])]},
+        {"id": "nothing", "n": 3},
+        {"id": "a name", "path": "/".join(words[:20]), "task": "Open it."},
+    ]
+    path = tmp_path / "rows.json"
+    path.write_text(json.dumps(rows))
+    dataset = recorded(tmp_path / "data", {"a": [("ls", " ".join(words))], "b": [("ls", "/".join(words))]})
+    summary = find_contamination(dataset, [path])
+    assert (summary.sources["rows.json"].num_items, summary.sources["rows.json"].num_too_short) == (5, 3)
+    found = open_contamination(dataset).scan().collect()
+    assert set(found["item"]) == {"one is long", "lines"}
+
+
+def test_two_fields_of_one_item_in_one_text_are_one_hit(tmp_path: Path) -> None:
+    words = vocabulary(random.Random(1), 60)
+    first, second, rest = " ".join(words[:14]), " ".join(words[14:28]), " ".join(words[28:])
+    path = tmp_path / "rows.json"
+    path.write_text(json.dumps([{"id": "q", "first": first, "second": second, "rest": rest}]))
+    dataset = recorded(tmp_path / "data", {"a": [("ls", f"{second}\n.. changed ..\n{first}")]})
+    find_contamination(dataset, [path])
+    (hit,) = open_contamination(dataset).scan().collect().to_dicts()
+    assert (hit["item"], hit["num_ngrams"], hit["longest_run"], hit["item_share"]) == ("q", 4, 14, 4 / 24)
+
+
+@pytest.mark.parametrize("name", ["task.yaml", "task.toml", "task.json", "instruction.md"])
+def test_the_task_of_a_folder_is_found_whatever_lies_beside_it(tmp_path: Path, name: str) -> None:
+    words = vocabulary(random.Random(1), 400)
+    task = " ".join(words[:14])
+    (tmp_path / "bench" / "one").mkdir(parents=True)
+    (tmp_path / "bench" / "one" / "run.sh").write_text(" ".join(words[200:]))
+    values = {"author": "A. N. Other", "instruction": task, "tags": ["a", "b"], "about": " ".join(words[14:200])}
+    as_toml = "\n".join(f"{key} = {json.dumps(value)}" for key, value in values.items())
+    as_yaml = f"author: A. N. Other\ninstruction: |-\n  {task[:40]}\n  {task[40:]}\nabout: {values['about']}\n"
+    written_as = {"task.yaml": as_yaml, "task.toml": as_toml, "task.json": json.dumps(values), "instruction.md": task}
+    (tmp_path / "bench" / "one" / name).write_text(written_as[name])
+    text = f"{task[:40]} {task[40:]}" if name == "task.yaml" else task
+    dataset = recorded(tmp_path / "data", {"a": [("ls", f"so {text} then")]})
+    assert find_contamination(dataset, [tmp_path / "bench"]).items_found == {"bench": 1}
+
+
+def test_what_is_not_what_its_ending_says_is_text(tmp_path: Path) -> None:
+    for name in ("task.yaml", "task.toml", "task.json"):
+        (tmp_path / name).write_text("@ no such thing")
+    texts = [item.text for item in read_benchmark(tmp_path)]
+    assert texts == ["@ no such thing"] * 3
+
+
+def test_items_of_other_scripts_are_found_plain_and_quoted_as_json(tmp_path: Path) -> None:
+    items = {
+        "de": "Öffne die Größentabelle, zähle für jede Straße die Häuser über fünf Stockwerke und färbe sie grün.",
+        "zh": "请打开桌面上的销售表格，计算每个部门第二季度的总收入，并把结果按从高到低的顺序写入名为汇总的工作表。",
+        "ja": "デスクトップにある売上表を開き、部門ごとの合計を計算して新しいシートに書き込んでください。",
+        "el": "Άνοιξε τον ΠΊΝΑΚΑ ΤΗΣ πόλης και μέτρησε πόσα σπίτια έχει ο κάθε ΔΡΌΜΟΣ της πάνω από πέντε ορόφους",
+    }
+    turns = [turn for text in items.values() for turn in (("say", text), ("say", json.dumps({"text": f"a {text}\n"})))]
+    other = "请打开桌面上的文档，把第一段的标题改成红色，然后将文件另存为另一种格式并发送给部门的所有同事。"
+    dataset = recorded(tmp_path / "data", {"a": [*turns, ("say", other)]})
+    path = tmp_path / "bench.jsonl"
+    path.write_text(
+        "".join(json.dumps({"id": name, "task": text, "app": "calc"}) + "\n" for name, text in items.items())
+    )
+    find_contamination(dataset, [path])
+    found = set(open_contamination(dataset).scan().select("turn", "item").collect().rows())
+    assert found == {(2 * place + turn, name) for place, name in enumerate(items) for turn in (1, 2)}
+
+
+def test_a_part_without_any_row_has_no_hits(tmp_path: Path) -> None:
+    dataset = recorded(tmp_path / "data", {"a": [("ls", "ok")], "b": [("ls", "ok")]})
+    for part in (*dataset.trajectory_parts(), *dataset.turn_parts()):
+        table = pq.read_table(part.path, partitioning=None)
+        if "domain=mcp" in str(part.path):
+            pq.write_table(table.slice(0, 0), part.path)
+    assert find_contamination(dataset, [written(tmp_path / "bench.jsonl", {"q": "nothing"})]).num_hits == 0
+    assert open_contamination(dataset).scan().collect_schema().names() == HITS.names
 
 
 def files_found(dataset: Dataset) -> dict[str, bytes]:
@@ -258,15 +373,19 @@ def test_benchmarks_are_read_as_they_are_published(tmp_path: Path) -> None:
     rows = pa.table({"instance_id": ["django-1"], "problem_statement": ["It fails."], "hints": [None], "n": [3]})
     pq.write_table(rows, tmp_path / "bench" / "swe.parquet")
     assert list(read_benchmark(tmp_path / "bench")) == [
-        BenchmarkItem("bench", "0a1b.json", "Mark the sums.\nlaunch\ncalc"),
+        BenchmarkItem("bench", "0a1b.json", "Mark the sums."),
         BenchmarkItem("bench", "rows.json#row 1", "plain"),
         BenchmarkItem("bench", "rows.json#7", "seven"),
         BenchmarkItem("bench", "swe.parquet#django-1", "It fails."),
-        BenchmarkItem("bench", "tasks/hello", "instruction: say hello\nassert 'hello'"),
-        BenchmarkItem("bench", "tasks/world", "instruction: say world\nassert 'world'"),
+        BenchmarkItem("bench", "tasks/hello", "instruction: say hello"),
+        BenchmarkItem("bench", "tasks/hello", "say hello"),
+        BenchmarkItem("bench", "tasks/hello", "assert 'hello'"),
+        BenchmarkItem("bench", "tasks/world", "instruction: say world"),
+        BenchmarkItem("bench", "tasks/world", "say world"),
+        BenchmarkItem("bench", "tasks/world", "assert 'world'"),
     ]
     assert list(read_benchmark(tasks / "hello")) == [
-        BenchmarkItem("hello", "hello", "instruction: say hello\nassert 'hello'")
+        BenchmarkItem("hello", "hello", text) for text in ("instruction: say hello", "say hello", "assert 'hello'")
     ]
     assert list(read_benchmark(tmp_path / "bench" / "swe.parquet")) == [
         BenchmarkItem("swe.parquet", "django-1", "It fails.")

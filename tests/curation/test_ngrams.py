@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from itertools import chain
 
 import numpy as np
@@ -13,8 +14,13 @@ from hypothesis import strategies as st
 from curation.ngrams import Hashes, hash_ngrams, hash_words, ordered_words, texts_of
 from curation.words import lower_table, words
 
-TRICKY = "aZ_09 -\nßẞſKÅİıΣσςΐÀéÑǅȺȾⱥ你あ\u0307\u0301\u00ad\u200d٣²Ⓐ𝐀𐐀𐐨🎉\\nrt"
-texts = st.one_of(st.text(), st.text(alphabet=TRICKY, max_size=60))
+TRICKY = "aZ_09 -\nßẞſKÅİıΣσςΐÀéÑǅȺȾⱥ\u0307\u0301\u00ad\u200d٣²Ⓐ𝐀𐐀𐐨🎉한ก\\nrt"
+UNSPACED = "你あー々ﾊ𠀀"
+quoted_units = st.sampled_from(
+    ["00e4", "00C4", "0130", "03a3", "4F60", "000a", "005c", "d801", "dc00", "D83C", "d8", "u"]
+)
+quoted = st.lists(st.one_of(quoted_units.map("\\u{}".format), st.sampled_from(TRICKY + UNSPACED))).map("".join)
+texts = st.one_of(st.text(), st.text(alphabet=TRICKY + UNSPACED, max_size=60), quoted)
 
 
 def hashes(column: list[str]) -> list[list[int]]:
@@ -34,6 +40,8 @@ def ngrams(of_words: list[int], n: int) -> Hashes:
 
 @given(st.lists(texts, min_size=1, max_size=5))
 @example(["ΑΣ ας", "İx"])
+@example([r"\u0391\u03a3 \u03b1\u03c2", r"\u0130x", "none"])
+@example([r"\ud801\udc00 \ud801 \udc00\ud801\u0041", "\\", "\\u", "\\u00e", r"\u00eg", r"\\u00e4"])
 @example(["a" * 8 + " " + "a" * 9, "a" * 16 + "-" + "a" * 17])
 @settings(max_examples=300, deadline=None)
 def test_the_words_are_those_of_the_definition_in_their_order(column: list[str]) -> None:
@@ -55,6 +63,25 @@ def test_the_words_are_those_of_curation_where_nothing_is_escaped(text: str) -> 
 def test_line_breaks_quoted_as_json_are_gaps() -> None:
     assert ordered_words(r"first line\nsecond\tthird\\nfourth C:\new") == [
         *("first", "line", "second", "third", "nfourth", "c", "ew"),
+    ]
+
+
+@given(st.text(), st.text(alphabet=TRICKY.replace("\\", "") + UNSPACED))
+@settings(deadline=None)
+def test_a_text_quoted_as_json_has_the_words_of_the_text(text: str, tricky: str) -> None:
+    for plain in (text.replace("\\", ""), tricky):
+        spaced = plain.translate(dict.fromkeys(range(32), " "))  # of these, JSON has names for some
+        assert ordered_words(json.dumps(spaced)) == ordered_words(spaced)
+
+
+def test_a_letter_beyond_ascii_does_not_split_its_word_where_it_is_quoted() -> None:
+    assert ordered_words(json.dumps("Ändere die Größe, Straße 𐐀𐐨!")) == ["ändere", "die", "größe", "straße", "𐐨𐐨"]
+    assert hashes([json.dumps("Ändere die Größe 𐐀 ΑΣ İx")]) == hashes(["ändere die größe 𐐨 ας İx"])
+
+
+def test_each_character_of_a_script_without_blanks_is_a_word() -> None:
+    assert ordered_words("打开LibreOffice表格、カーソル 한국어 말") == [
+        *("打", "开", "libreoffice", "表", "格", "カ", "ー", "ソ", "ル", "한국어", "말"),
     ]
 
 

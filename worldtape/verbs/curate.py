@@ -25,6 +25,9 @@ if TYPE_CHECKING:
 
 NAME = "curate"
 
+_NUM_ALWAYS = 3
+"""Columns of the benchmarks' table that are shown whatever is in them."""
+
 
 @extra("curate")
 def run(
@@ -168,9 +171,21 @@ def _show_duplicates(found: DuplicatesSummary) -> None:
 
 
 def _show_contamination(found: ContaminationSummary) -> None:
-    rows = [(source, facts.num_items, found.items_found.get(source, 0)) for source, facts in found.sources.items()]
+    rows = [
+        (source, facts.num_items, found.items_found.get(source, 0), facts.num_too_short, facts.num_only_common)
+        for source, facts in found.sources.items()
+    ]
+    columns = ("benchmark", "items", "of them found", "too short", "only boilerplate")
+    shown = [place for place in range(len(columns)) if place < _NUM_ALWAYS or any(row[place] for row in rows)]
     show_table(
         f"Contamination: {found.num_trajectories:,} trajectories touched, {found.num_turns:,} turns in them",
-        ("benchmark", "items", "of them found"),
-        rows,
+        [columns[place] for place in shown],
+        [[row[place] for place in shown] for row in rows],
     )
+    num_lost = sum(facts.num_too_short + facts.num_only_common for facts in found.sources.values())
+    if num_lost:
+        note(
+            f"curate: {plural(num_lost, 'item')} cannot be found: for short ones give a smaller "
+            f"[contamination] ngram_words in the profile (now {found.settings.ngram_words}), for those that are only "
+            f"boilerplate a larger common_items (now {found.settings.common_items})"
+        )
