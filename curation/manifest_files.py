@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import TypeVar
 
@@ -17,6 +18,7 @@ from trajectories.part_files import PARQUET_OPTIONS
 
 _ROWS_A_GROUP = 100_000
 _NAME = "manifest.json"
+_CHECKSUMS = "checksums.json"
 
 _Manifest = TypeVar("_Manifest", bound=BaseModel)
 
@@ -66,7 +68,37 @@ def replace_tables(folder: Path, tables: Mapping[Path, pa.Table], manifest: Base
     for path, table in tables.items():
         with storage_errors(path), written_whole(path) as file:
             pq.write_table(table, file, row_group_size=_ROWS_A_GROUP, **PARQUET_OPTIONS)
+    write_checksums(folder, [path.relative_to(folder).as_posix() for path in tables])
     write_manifest(folder, manifest)
+
+
+def write_checksums(folder: Path, tables: Iterable[str]) -> None:
+    """Note what the tables are that the manifest is about to declare whole; they are paths below ``folder``."""
+    written = {table: sha256_of(folder / table) for table in sorted(tables)}
+    with written_whole(folder / _CHECKSUMS) as file:
+        file.write(json.dumps(written, indent=2).encode() + b"\n")
+
+
+def damaged_tables(folder: Path) -> list[str]:
+    """The tables that are gone or have other bytes than were written, sorted.
+
+    Polars, which reads them, takes a flipped bit for what was written. Where the checksums themselves are not there, or
+    cannot be read, they are what is damaged.
+    """
+    try:
+        written: dict[str, str] = json.loads((folder / _CHECKSUMS).read_bytes())
+        return sorted(table for table, digest in written.items() if sha256_of(folder / table) != digest)
+    except (FileNotFoundError, ValueError, AttributeError):
+        return [_CHECKSUMS]
+
+
+def sha256_of(path: Path) -> str | None:
+    """The digest of a file; None where there is none."""
+    try:
+        with path.open("rb") as file:
+            return hashlib.file_digest(file, "sha256").hexdigest()
+    except FileNotFoundError:
+        return None
 
 
 def parts_below(folder: Path) -> list[str]:

@@ -17,6 +17,8 @@ import pyarrow.parquet as pq
 from trajectories.errors import InputError
 from trajectories.part_files import open_part, reading_part
 
+_TEXTS = ("trajectory_id", "action", "observation")
+_TEXT_TYPES = (pa.string(), pa.large_string())
 _ROWS_AT_ONCE = 512
 _BYTES_AT_ONCE = 8 * 2**20
 
@@ -67,6 +69,9 @@ def turns_by_row_group(path: Path, first: int, end: int, columns: Sequence[str])
         missing = set(columns) - set(part.schema_arrow.names)
         if missing:
             raise InputError(f"a turns part lacks {', '.join(sorted(missing))}", where=str(path))
+        others = [name for name in _TEXTS if name in columns and part.schema_arrow.field(name).type not in _TEXT_TYPES]
+        if others:
+            raise InputError(f"a turns part has no text in {', '.join(others)}", where=str(path))
         for group in range(first, end):
             yield Turns(part, path, group, read_row_group(part, path, group, columns))
 

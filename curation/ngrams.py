@@ -23,9 +23,9 @@ from typing import NamedTuple, TypeAlias
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
-from numba import njit
 from numpy.typing import NDArray
 
+from curation.compiled import compiled, inlined
 from curation.kernel import Place, decode
 
 Text: TypeAlias = NDArray[np.uint8]
@@ -76,7 +76,7 @@ _FIRST_UNSPACED = min(first for first, _ in _UNSPACED)
 _WORD = re.compile(r"{0}|(?:(?!{0})\w)+".format("(?=\\w)[" + "".join(f"{chr(a)}-{chr(b)}" for a, b in _UNSPACED) + "]"))
 
 
-@njit(cache=True, nogil=True, inline="always")
+@inlined
 def mix(value: np.uint64) -> np.uint64:
     """A bijection of 64 bits that leaves no pattern (the finaliser of SplitMix64)."""
     value = (value ^ (value >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
@@ -84,7 +84,7 @@ def mix(value: np.uint64) -> np.uint64:
     return value ^ (value >> np.uint64(31))
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def _hex(text: Text, at: Place, end: Place) -> np.int64:
     """The number of the four hexadecimal digits at ``at``; -1 where there are not so many."""
     if at + 4 > end:
@@ -101,14 +101,14 @@ def _hex(text: Text, at: Place, end: Place) -> np.int64:
     return number
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def _quoted_unit(text: Text, at: Place, end: Place) -> np.int64:
     r"""The number of a ``\uXXXX`` at ``at``; -1 where there is none."""
     is_one = at + 6 <= end and text[at] == _BACKSLASH and text[at + 1] == _U
     return _hex(text, at + 2, end) if is_one else np.int64(-1)
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def _quoted(text: Text, at: Place, end: Place) -> tuple[np.int64, int]:
     """The code point that the backslash at ``at`` begins, 0 for a gap, and how many bytes that is."""
     if at + 1 < end and text[at + 1] in _ESCAPED:
@@ -124,7 +124,7 @@ def _quoted(text: Text, at: Place, end: Place) -> tuple[np.int64, int]:
     return 0x10000 + ((unit & 0x3FF) << 10 | (low & 0x3FF)), 12
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def _is_unspaced(code: np.int64) -> bool:
     """Whether a word character is a word of its own."""
     if code >= _FIRST_UNSPACED:
@@ -134,7 +134,7 @@ def _is_unspaced(code: np.int64) -> bool:
     return False
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def _packed(letter: np.uint64) -> np.uint64:
     """The bytes of a letter as the block of a word."""
     block = _NOTHING
@@ -144,7 +144,7 @@ def _packed(letter: np.uint64) -> np.uint64:
     return block
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def hash_words(text: Text, at: int, end: int, lower: Letters, found: Hashes) -> int:
     """Fill ``found`` with the hashes of the words of ``text[at:end]``, in order; returns how many.
 
@@ -197,7 +197,7 @@ def hash_words(text: Text, at: int, end: int, lower: Letters, found: Hashes) -> 
     return count
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def hash_ngrams(words: Hashes, count: int, n: int) -> int:
     """Turn the first ``count`` words into the hashes of their n-grams, in order and in place; returns how many.
 
@@ -257,7 +257,7 @@ def buffers_of(array: pa.Array) -> Texts:
     return Texts(np.frombuffer(data if data is not None else b"", dtype=np.uint8), ends.astype(np.int64))
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def _may_hold_contextual(text: Text) -> bool:
     """Whether a character of `_CONTEXTUAL` may be anywhere in the bytes; without a branch, many bytes at once."""
     found = False
@@ -270,7 +270,7 @@ def _may_hold_contextual(text: Text) -> bool:
     return found or (any_quoted and _may_quote_contextual(text))
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def _may_quote_contextual(text: Text) -> bool:
     """Whether what a quoted one begins with is anywhere in the bytes; Arrow tells what it is."""
     found = False

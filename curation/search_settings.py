@@ -38,10 +38,10 @@ class DuplicateSettings(Settings):
     """
 
     threshold: float = Field(default=0.8, gt=0, le=1)
-    shingle_words: int = Field(default=5, ge=1)
+    shingle_words: int = Field(default=5, ge=1, le=1000)
     num_bands: int = Field(default=20, ge=1, le=100)
-    rows_per_band: int = Field(default=6, ge=1)
-    neighbours: int = Field(default=256, ge=1)
+    rows_per_band: int = Field(default=6, ge=1, le=100)
+    neighbours: int = Field(default=256, ge=1, le=2**31 - 1)
     """How many earlier texts of a band's bucket a text is compared with, so that one huge bucket is not quadratic."""
     seed: int = Field(default=0, ge=0, lt=2**63)
 
@@ -58,9 +58,9 @@ class ContaminationSettings(Settings):
     ``common_items`` items of one source have is boilerplate and does not count.
     """
 
-    ngram_words: int = Field(default=13, ge=1)
-    common_items: int = Field(default=5, ge=1)
-    min_ngrams: int = Field(default=4, ge=1)
+    ngram_words: int = Field(default=13, ge=1, le=1000)
+    common_items: int = Field(default=5, ge=1, le=2**31 - 1)
+    min_ngrams: int = Field(default=4, ge=1, le=2**31 - 1)
     min_share: float = Field(default=0.5, gt=0, le=1)
 
 
@@ -70,6 +70,6 @@ class VolatileSettings(Settings):
     max_differing: float = Field(default=0.5, ge=0, le=1)
     """Where more than this share of one of two texts differs (in code points), their environments have diverged rather
     than fluctuated."""
-    max_cells: int = Field(default=2**26, ge=1)
+    max_cells: int = Field(default=2**26, ge=1, le=2**40)
     """How much work two texts are worth: their lines, and again their words, are not compared beyond so many pairs, of
     which each costs a bit of memory. A pair of texts that would take more is skipped and counted."""

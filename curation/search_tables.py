@@ -8,7 +8,7 @@ from typing import ClassVar, Generic, Protocol, Self, TypeVar, cast
 
 from pydantic import BaseModel
 
-from curation.manifest_files import read_manifest
+from curation.manifest_files import damaged_tables, read_manifest
 from trajectories.dataset import Dataset, check_name
 from trajectories.errors import InputError
 
@@ -68,13 +68,15 @@ class SearchTables(Generic[_Found]):
         return cast("_Found | None", found)
 
     def summary_of(self, fingerprint: str | None) -> _Found | None:
-        """What the search of this fingerprint came to; None where that is not the one whose tables stand.
+        """What the search of this fingerprint came to; None where its tables do not stand as they were written.
 
         Raises:
             InputError: as of `summary`.
         """
         found = self.summary()
-        return found if found is not None and found.fingerprint == fingerprint else None
+        if found is None or found.fingerprint != fingerprint or damaged_tables(self.folder):
+            return None
+        return found
 
     def require(self) -> None:
         """Raise ``InputError`` where the data set has not been searched."""

@@ -6,7 +6,6 @@ explicit and versioned, and pinned by a golden file in the tests.
 
 from __future__ import annotations
 
-import hashlib
 import json
 from collections.abc import Collection, Mapping
 from dataclasses import asdict, dataclass, fields
@@ -19,7 +18,7 @@ import pyarrow.parquet as pq
 from pydantic import BaseModel, ConfigDict
 
 from curation.fingerprints import program
-from curation.manifest_files import parts_below, read_manifest, refuse_newer, write_manifest
+from curation.manifest_files import parts_below, read_manifest, refuse_newer, sha256_of, write_manifest
 from curation.profile import CurationProfile
 from trajectories.dataset import Dataset, check_name
 from trajectories.errors import InputError
@@ -180,7 +179,7 @@ class Sidecar:
         """The parts that are gone or have other bytes than the manifest says, sorted; none before there is one."""
         manifest = self.manifest()
         written = manifest.parts if manifest else {}
-        return sorted(part for part, facts in written.items() if _sha256(self.folder / part) != facts.sha256)
+        return sorted(part for part, facts in written.items() if sha256_of(self.folder / part) != facts.sha256)
 
     def scan(self) -> pl.LazyFrame:
         """The rows of the whole sidecar, with the columns ``domain`` and ``run`` of the path.
@@ -206,15 +205,6 @@ def open_sidecar(dataset: Dataset, name: str = "default") -> Sidecar:
 
 def _part_facts(path: Path) -> PartFacts:
     kept = read_part(path, columns=["kept"])["kept"]
-    digest = _sha256(path)
+    digest = sha256_of(path)
     assert digest is not None
     return PartFacts(num_turns=len(kept), num_kept=pc.sum(kept, min_count=0).as_py(), sha256=digest)
-
-
-def _sha256(path: Path) -> str | None:
-    """The digest of a file; None where there is none."""
-    try:
-        with path.open("rb") as file:
-            return hashlib.file_digest(file, "sha256").hexdigest()
-    except FileNotFoundError:
-        return None

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import CancelledError
 from contextlib import ExitStack, contextmanager, suppress
@@ -109,10 +110,20 @@ def own_cluster(workers: int) -> Iterator[LocalCluster]:
         try:
             yield cluster
         finally:
-            # A nanny that is starting a killed worker anew asserts when it is told to end it; that must not hide why we
-            # stop. The worker is a daemon of this process and ends with it.
-            with suppress(AssertionError):
+            # A nanny that is starting a worker asserts when it is told to end it, and complains of one that takes its
+            # time; that must not hide why we stop. The workers are daemons of this process and end with it.
+            with _silent(logging.getLogger("distributed.nanny")), suppress(AssertionError):
                 cluster.close()
+
+
+@contextmanager
+def _silent(logger: logging.Logger) -> Iterator[None]:
+    level = logger.level
+    logger.setLevel(logging.CRITICAL)
+    try:
+        yield
+    finally:
+        logger.setLevel(level)
 
 
 @contextmanager

@@ -63,8 +63,13 @@ def read_benchmark(path: Path) -> Iterator[BenchmarkItem]:
         yield BenchmarkItem(source, item or path.name, text)
 
 
+def _entries(folder: Path) -> list[Path]:
+    """The files and folders in a folder; what else lies there (a pipe) may have no end."""
+    return [entry for entry in sorted(folder.iterdir()) if entry.is_file() or entry.is_dir()]
+
+
 def _folder(folder: Path, top: Path) -> Iterator[tuple[str, str]]:
-    entries = [entry for entry in sorted(folder.iterdir()) if not entry.name.startswith(".") and not entry.is_symlink()]
+    entries = [entry for entry in _entries(folder) if not entry.name.startswith(".") and not entry.is_symlink()]
     if any(entry.name in TASK_FILES for entry in entries):
         name = folder.relative_to(top).as_posix() if folder != top else top.name
         yield from ((name, text) for entry in entries for text in _texts_below(entry))
@@ -80,7 +85,7 @@ def _folder(folder: Path, top: Path) -> Iterator[tuple[str, str]]:
 def _texts_below(entry: Path) -> Iterator[str]:
     """The texts of a file, or of all files below a folder."""
     if entry.is_dir():
-        for child in sorted(entry.iterdir()):
+        for child in _entries(entry):
             if not child.name.startswith(".") and not child.is_symlink():
                 yield from _texts_below(child)
     elif not _is_binary(entry):

@@ -9,9 +9,9 @@ from __future__ import annotations
 from typing import NamedTuple, TypeAlias
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
+from curation.compiled import compiled, inlined
 from curation.ngrams import Ends, Hashes, Letters, Texts, hash_ngrams, hash_words
 
 Slots: TypeAlias = NDArray[np.int32]
@@ -34,7 +34,7 @@ _FILTER = np.uint64(32)
 _ONE = np.uint64(1)
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def build(hashes: Hashes, num_slots: int, num_words: int) -> Lookup:
     """The lookup of sorted distinct n-grams.
 
@@ -55,7 +55,7 @@ def build(hashes: Hashes, num_slots: int, num_words: int) -> Lookup:
     return Lookup(hashes, slots, bits)
 
 
-@njit(cache=True, nogil=True, inline="always")
+@inlined
 def _find(lookup: Lookup, value: np.uint64) -> np.int64:
     """The place of an n-gram in the index, -1 where it is not there."""
     spread = value >> _FILTER
@@ -71,7 +71,7 @@ def _find(lookup: Lookup, value: np.uint64) -> np.int64:
     return np.int64(-1)
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def _ngrams(texts: Texts, row: int, lower: Letters, n: int, found: Hashes) -> tuple[Hashes, int]:
     """The n-grams of a text in the first entries of an array, and how many; a text of fewer words has none."""
     at, end = texts.ends[row], texts.ends[row + 1]
@@ -82,7 +82,7 @@ def _ngrams(texts: Texts, row: int, lower: Letters, n: int, found: Hashes) -> tu
     return found, hash_ngrams(found, count, n) if count >= n else 0
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def match(texts: Texts, lower: Letters, n: int, lookup: Lookup, num_ngrams: Ends) -> Ends:
     """The n-grams of texts that an index has.
 
@@ -114,7 +114,7 @@ def match(texts: Texts, lower: Letters, n: int, lookup: Lookup, num_ngrams: Ends
     return matches[:num_matches]
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def ngram_sets(texts: Texts, lower: Letters, n: int, sizes: Ends) -> Hashes:
     """The distinct n-grams of each text, one text after the other; ``sizes`` receives how many each has."""
     found = np.empty(0, np.uint64)

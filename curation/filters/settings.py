@@ -33,7 +33,7 @@ class Filters(BaseModel):
     duplicate_trajectory: bool = True
     """Trajectories that are exact or near-copies of another, but for the earliest of them. That one may be masked for a
     fault of its own, which its copies then have too."""
-    few_turns: Annotated[int, Field(ge=0)] = 2
+    few_turns: Annotated[int, Field(ge=0, le=2**31 - 1)] = 2
     """Trajectories with fewer turns than this, in the domains that are environments; 0 for no such filter."""
     undeclared_tool: Scope = Scope.TRAJECTORY
     """Calls (mcp, swe) of a tool that the trajectory does not declare, where it declares any."""

@@ -10,6 +10,7 @@ import hashlib
 import polars as pl
 from pydantic import BaseModel
 
+from curation.manifest_files import damaged_tables
 from curation.profile import CurationProfile
 from curation.report.amounts import Amounts, Tokens, amounts, tally, tokens_of
 from curation.report.examples import Example, choose_examples
@@ -29,7 +30,7 @@ from curation.report.searched import (
 from curation.report.sources import ImportFacts, Sources, import_facts, sources
 from curation.sidecar import Manifest, Sidecar
 from trajectories.dataset import Dataset
-from trajectories.errors import InputError
+from trajectories.errors import DamagedFileError, InputError
 
 SCHEMA_VERSION = 2
 
@@ -65,6 +66,19 @@ class Report(BaseModel):
     """Of the reasons for which turns are masked, in their order."""
 
 
+def _require_undamaged(sidecar: Sidecar, manifest: Manifest) -> None:
+    """Raise ``DamagedFileError`` where a table of the curation is not what was written: its figures would be others."""
+    damaged = [sidecar.folder / part for part in sidecar.damaged_parts()]
+    for search in manifest.searches:
+        damaged += [sidecar.folder / search / table for table in damaged_tables(sidecar.folder / search)]
+    if damaged:
+        raise DamagedFileError(
+            "a table of the curation is not what was written",
+            where=str(damaged[0]),
+            mend=f"run: worldtape curate DATASET --name {sidecar.name}",
+        )
+
+
 def gather(dataset: Dataset, sidecar: Sidecar, tokens: Tokens | None = None) -> Report:
     """The report of a whole sidecar.
 
@@ -78,6 +92,7 @@ def gather(dataset: Dataset, sidecar: Sidecar, tokens: Tokens | None = None) -> 
     manifest = sidecar.manifest()
     if manifest is None:
         raise InputError("the data set is not curated", where=str(sidecar.folder), mend="run: worldtape curate DATASET")
+    _require_undamaged(sidecar, manifest)
     rows = sidecar.scan()
     tallied = tally(rows)
     examples = choose_examples(dataset, rows)

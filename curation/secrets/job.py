@@ -16,6 +16,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from curation.fingerprints import fingerprint_of
+from curation.manifest_files import damaged_tables
 from curation.passes import Workers, done_parts, texts_to_search, turn_part_names
 from curation.pieces import Piece, part_digest
 from curation.secrets.detector import find, screen_columns
@@ -57,9 +58,10 @@ def find_secrets(dataset: Dataset, *, name: str = "default", workers: Workers | 
     done = findings.summary_of(fingerprint)
     if done is not None:
         return done
+    damaged = damaged_tables(findings.folder)
     (findings.folder / "manifest.json").unlink(missing_ok=True)
     for part in findings.parts():
-        if part not in parts or not _is_of(findings.folder / part, rules, parts[part]):
+        if part in damaged or part not in parts or not _is_of(findings.folder / part, rules, parts[part]):
             (findings.folder / part).unlink()
     _search(dataset, sorted({*parts} - {*findings.parts()}), findings, rules, workers)
     searched = [_searched(findings.folder / part) for part in findings.parts()]

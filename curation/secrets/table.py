@@ -12,7 +12,7 @@ import polars as pl
 import pyarrow as pa
 from pydantic import BaseModel, ConfigDict
 
-from curation.manifest_files import parts_below, write_manifest
+from curation.manifest_files import parts_below, write_checksums, write_manifest
 from curation.search_tables import SearchTables
 from trajectories.dataset import Dataset
 from trajectories.part_files import scan_parts
@@ -119,6 +119,7 @@ class SecretFindings(SearchTables[SecretsSummary]):
                 for kind, counts in kinds.items()
             },
         )
+        write_checksums(self.folder, self.parts())
         write_manifest(self.folder, summary)
         return summary
 

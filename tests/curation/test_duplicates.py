@@ -211,7 +211,8 @@ def test_the_bytes_are_the_same_with_one_two_and_four_workers(tmp_path: Path) ->
         found.append(files_found(dataset))
         shutil.rmtree(open_duplicates(dataset).folder)
     assert sorted(found[0]) == [
-        f"default/duplicates/{name}" for name in ("manifest.json", "trajectories.parquet", "turns.parquet")
+        f"default/duplicates/{name}"
+        for name in ("checksums.json", "manifest.json", "trajectories.parquet", "turns.parquet")
     ]
     assert found[0] == found[1] == found[2]
 

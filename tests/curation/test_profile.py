@@ -52,6 +52,9 @@ def test_a_profile_cannot_be_changed() -> None:
         ("[keep_ratios]\necho = 1.5", r"bad value .*key keep_ratios\.echo\); Input should be less than or equal to 1"),
         ("[filters]\nretri = true", r"key filters\.retri\); did you mean 'retry'\?"),
         ("[filters]\nsandbox_died = 'all'", r"key filters\.sandbox_died\); .*'off', 'turn' or 'trajectory'"),
+        ("[filters]\nfew_turns = 99999999999999999999", r"key filters\.few_turns\)"),
+        ("[duplicates]\nshingle_words = 100000000000000000000", r"key duplicates\.shingle_words\)"),
+        ("[duplicates]\nrows_per_band = 100000000", r"key duplicates\.rows_per_band\)"),
         ("seed = ", "not TOML"),
     ],
 )

@@ -14,7 +14,18 @@ import pyarrow.parquet as pq
 import pytest
 
 from collectors.ids import Episode
-from curation import CurationProfile, Draw, Filters, KeepRatios, Reason, Scope, Searches, curate, open_sidecar
+from curation import (
+    CurationProfile,
+    Draw,
+    Filters,
+    KeepRatios,
+    Reason,
+    Scope,
+    Searches,
+    curate,
+    open_sidecar,
+    write_report,
+)
 from curation.duplicates import Scope as Copies
 from curation.duplicates import open_duplicates
 from curation.fingerprints import program
@@ -224,16 +235,37 @@ def test_a_benchmark_cannot_be_forgotten(dataset: Dataset, benchmark: Path) -> N
     assert curate(dataset, overwrite=True).num_kept == 4
 
 
-def test_a_damaged_table_is_told_with_its_place_and_what_to_do(dataset: Dataset) -> None:
-    record(dataset, "t", new_texts(3))
-    compact(dataset, "r1")
-    curate(dataset)
-    table = open_duplicates(dataset).path(Copies.TRAJECTORIES)
-    table.write_bytes(b"PAR1")
-    with pytest.raises(DamagedFileError, match=r"duplicates.trajectories\.parquet\); remove its folder"):
-        curate(dataset)
-    shutil.rmtree(table.parent)
-    assert curate(dataset).num_kept == 3
+@pytest.mark.parametrize("damage", ["flipped", "gone"])
+@pytest.mark.parametrize(
+    "table",
+    [
+        "duplicates/trajectories.parquet",
+        "duplicates/turns.parquet",
+        "contamination/hits.parquet",
+        "secrets/domain=terminal/run=r1/part-*.parquet",
+        "secrets/checksums.json",
+    ],
+)
+def test_a_damaged_table_is_reported_by_none_and_made_again(
+    dataset: Dataset, benchmark: Path, table: str, damage: str
+) -> None:
+    record(dataset, "a", [*new_texts(3), ("task", f"{ITEM} Mail to ann@example.org")])
+    record(dataset, "b", [*new_texts(3), ("task", f"{ITEM} Mail to ann@example.org")], run="r2")
+    for run in ("r1", "r2"):
+        compact(dataset, run)
+    curate(dataset, benchmarks=[benchmark])
+    folder = dataset.folder / "curation/default"
+    whole = files_of(folder)
+    (path,) = folder.glob(table)
+    content = bytearray(path.read_bytes())
+    path.unlink()
+    if damage == "flipped":
+        content[len(content) // 3] ^= 1
+        path.write_bytes(content)
+    with pytest.raises(DamagedFileError, match=r"not what was written .*curate DATASET --name default"):
+        write_report(dataset, open_sidecar(dataset))
+    curate(dataset, benchmarks=[benchmark])
+    assert files_of(folder) == whole
 
 
 def test_turns_that_were_recorded_again_under_the_same_names_are_judged_again(tmp_path: Path) -> None:

@@ -11,7 +11,7 @@ import pytest
 from curation import Reason, curate, write_report
 from curation.duplicates import Scope, open_duplicates
 from tests.curation.recordings import record, some_texts
-from trajectories import Dataset, compact
+from trajectories import Dataset, InputError, compact
 
 HUGE = 200_000_000
 
@@ -66,3 +66,12 @@ def test_an_observation_of_200_megabytes_is_judged_like_any_other(dataset: Datas
     assert found.turns.num_texts == 16
     assert open_duplicates(dataset).path(Scope.TURNS).exists()
     assert write_report(dataset, summary.sidecar).stat().st_size < 2**20
+
+
+def test_a_part_whose_observations_are_no_text_is_refused_in_one_line(dataset: Dataset) -> None:
+    part = dataset.turn_parts()[0].path
+    table = pq.read_table(part, partitioning=None)
+    place = table.schema.get_field_index("observation")
+    pq.write_table(table.set_column(place, "observation", pa.array(range(len(table)))), part)
+    with pytest.raises(InputError, match=r"no text in observation .*part-"):
+        curate(dataset)

@@ -69,11 +69,18 @@ class Source:
 
 
 def check_paths(paths: Iterable[Path | str], importer: Importer) -> None:
-    """Raises ``InputError`` for a local path with nothing at it. What is elsewhere is met when its turn comes."""
+    """Raises ``InputError`` for a local path at which there is no file or folder. What is elsewhere is met later.
+
+    What can be read only once (a pipe) or has no end (a device) is none: files are read several times.
+    """
     for path in map(str, paths):
         local = None if _is_collection(path, importer) else _local_path(path)
         if local is not None and not local.exists():
             raise InputError("there is no such file or folder", where=str(local), mend="check the path")
+        if local is not None and not local.is_file() and not local.is_dir():
+            raise InputError(
+                "this is a pipe or a device", where=str(local), mend="write what it gives to a file, and import that"
+            )
 
 
 @dataclass(frozen=True, slots=True)

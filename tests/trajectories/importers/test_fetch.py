@@ -260,3 +260,11 @@ def test_a_strict_import_of_what_was_fetched_leaves_nothing(tmp_path: Path) -> N
     with pytest.raises(UnreadableError, match=r"x\.zip!a\.jsonl:2"):
         import_trajectories(Dataset(tmp_path / "data"), "messages", [packed], strict=True)
     assert not [path for path in (tmp_path / "data").rglob("*") if path.is_file()]
+
+
+def test_a_pipe_is_refused_before_anything_of_it_is_lost(tmp_path: Path) -> None:
+    pipe = tmp_path / "pipe.jsonl"
+    os.mkfifo(pipe)
+    with pytest.raises(InputError, match=r"a pipe or a device .*pipe\.jsonl\); write what it gives to a file"):
+        import_trajectories(Dataset(tmp_path / "data"), "messages", [pipe])
+    assert not (tmp_path / "data").exists()
