@@ -21,8 +21,8 @@ from curation.fingerprints import program
 from curation.manifest_files import parts_below, read_manifest, refuse_newer, sha256_of, write_manifest
 from curation.profile import CurationProfile
 from trajectories.dataset import Dataset, check_name
-from trajectories.errors import InputError
-from trajectories.part_files import read_part, scan_parts
+from trajectories.errors import DamagedFileError, InputError
+from trajectories.part_files import read_part, reading_part, scan_parts
 
 SCHEMA_VERSION = 1
 
@@ -176,10 +176,13 @@ class Sidecar:
             (self.folder / part).unlink(missing_ok=True)
 
     def damaged_parts(self) -> list[str]:
-        """The parts that are gone or have other bytes than the manifest says, sorted; none before there is one."""
+        """The parts that are gone or have other bytes than the manifest says, and those that a job which was killed
+        before it wrote one has left, and that cannot be read; sorted."""
         manifest = self.manifest()
         written = manifest.parts if manifest else {}
-        return sorted(part for part, facts in written.items() if sha256_of(self.folder / part) != facts.sha256)
+        changed = [part for part, facts in written.items() if sha256_of(self.folder / part) != facts.sha256]
+        unlisted = {*self.parts()} - {*written}
+        return sorted([*changed, *(part for part in unlisted if not _is_readable(self.folder / part))])
 
     def scan(self) -> pl.LazyFrame:
         """The rows of the whole sidecar, with the columns ``domain`` and ``run`` of the path.
@@ -201,6 +204,15 @@ def open_sidecar(dataset: Dataset, name: str = "default") -> Sidecar:
         InputError: the name cannot be a folder's, or the data set is not a local folder.
     """
     return Sidecar(dataset.folder / "curation" / check_name(name, "curation"))
+
+
+def _is_readable(path: Path) -> bool:
+    try:
+        with reading_part(path):
+            read_part(path)
+    except DamagedFileError:
+        return False
+    return True
 
 
 def _part_facts(path: Path) -> PartFacts:

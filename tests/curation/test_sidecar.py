@@ -9,6 +9,7 @@ import pytest
 
 from curation import CurationProfile, curate, open_sidecar
 from curation.sidecar import SIDECAR
+from tests.curation.recordings import files_of
 from trajectories import Dataset, InputError
 
 GOLDEN = Path(__file__).parent / "golden" / "sidecar.txt"
@@ -31,7 +32,7 @@ def test_a_part_tells_what_made_it(dataset: Dataset) -> None:
     assert schema.remove_metadata() == SIDECAR.remove_metadata()
     assert CurationProfile.model_validate_json(schema.metadata[b"profile"]) == profile
     assert schema.metadata[b"seed"] == b"5"
-    assert json.loads(schema.metadata[b"versions"]).keys() == {"python", "unicode", "worldtape"}
+    assert json.loads(schema.metadata[b"versions"]).keys() == {"python", "sources", "unicode", "worldtape"}
 
 
 def test_the_manifest_counts_what_the_parts_hold(dataset: Dataset) -> None:
@@ -72,3 +73,20 @@ def test_a_spoilt_manifest_is_refused_in_one_line(dataset: Dataset) -> None:
     (sidecar.folder / "manifest.json").write_text("{}")
     with pytest.raises(InputError, match=r"cannot be understood .*--overwrite"):
         sidecar.scan()
+
+
+@pytest.mark.parametrize("column", ["trajectory_id", "class", "reason", "kept"])
+def test_a_damaged_part_that_a_killed_job_has_left_is_judged_again(dataset: Dataset, column: str) -> None:
+    sidecar = curate(dataset).sidecar
+    whole = files_of(sidecar.folder)
+    (sidecar.folder / "manifest.json").unlink()
+    path = sidecar.folder / sidecar.parts()[0]
+    group = pq.read_metadata(path).row_group(0)
+    chunks = [group.column(place) for place in range(group.num_columns)]
+    chunk = next(chunk for chunk in chunks if chunk.path_in_schema == column)
+    start = chunk.dictionary_page_offset or chunk.data_page_offset
+    content = bytearray(path.read_bytes())
+    content[start + chunk.total_compressed_size - 2] ^= 1
+    path.write_bytes(content)
+    curate(dataset)
+    assert files_of(sidecar.folder) == whole
