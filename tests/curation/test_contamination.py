@@ -305,7 +305,8 @@ def test_the_bytes_are_the_same_with_one_two_and_four_workers_and_rows_in_any_or
             workers = Workers(scheduler=cluster.scheduler_address, sizes=SMALL)
             find_contamination(dataset, [benchmark], workers=workers)
         found.append(files_found(dataset))
-    assert sorted(found[0]) == ["default/contamination/hits.parquet", "default/contamination/manifest.json"]
+    names = ("checksums.json", "hits.parquet", "manifest.json")
+    assert sorted(found[0]) == [f"default/contamination/{name}" for name in names]
     assert found[1] == found[2] == found[3]
     # The manifest says of which turns the table is, and other bytes of a part are other turns to it.
     assert found[0]["default/contamination/hits.parquet"] == found[1]["default/contamination/hits.parquet"]
