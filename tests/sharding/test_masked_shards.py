@@ -168,7 +168,7 @@ def test_other_volatile_spans_than_the_curation_knew_of_are_refused(
     else:
         shutil.rmtree(open_volatile(replayed).folder)
     with pytest.raises(
-        InputError, match=r"volatile spans are not those that curation 'default' knew of .*curate again"
+        InputError, match=r"volatile spans are not those that curation 'default' knew of .*run: worldtape curate"
     ):
         packed(replayed, tiny_tokenizer)
 
