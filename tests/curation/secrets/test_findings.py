@@ -83,7 +83,7 @@ def test_the_bytes_do_not_depend_on_workers_or_how_the_work_is_cut(tmp_path: Pat
         find_secrets(dataset, workers=workers)
         found.append(files_of(dataset.folder / "curation"))
     assert found[0] == found[1]
-    assert len(found[0]) == 3
+    assert len(found[0]) == 4
 
 
 def test_of_a_data_set_that_has_grown_the_new_parts_are_searched_alone(tmp_path: Path) -> None:
