@@ -18,7 +18,7 @@ from __future__ import annotations
 
 import re
 from functools import reduce
-from typing import NamedTuple, TypeAlias
+from typing import TypeAlias
 
 import numpy as np
 import pyarrow as pa
@@ -27,21 +27,11 @@ from numpy.typing import NDArray
 
 from curation.compiled import compiled, inlined
 from curation.kernel import Place, decode
+from curation.text_buffers import Text, Texts, buffers_of, in_one_piece
+from curation.words import CONTEXTUAL_TEXT
 
-Text: TypeAlias = NDArray[np.uint8]
-Ends: TypeAlias = NDArray[np.int64]
 Hashes: TypeAlias = NDArray[np.uint64]
 Letters: TypeAlias = NDArray[np.uint32]
-
-
-class Texts(NamedTuple):
-    """Texts one after the other: their UTF-8 bytes, and Arrow offsets, one more than texts.
-
-    Text i is ``text[ends[i] : ends[i + 1]]``.
-    """
-
-    text: Text
-    ends: Ends
 
 
 _NOTHING = np.uint64(0)
@@ -55,9 +45,8 @@ _U, _ZERO, _ONE, _THREE, _NINE, _LETTER_A, _LETTER_F = (ord(character) for chara
 _LOWER_CASE = 0x20
 """The bit that makes an ASCII letter a small one."""
 _QUOTED = re.compile(r"\\u(d[89ab][0-9a-f]{2})\\u(d[c-f][0-9a-f]{2})|\\u([0-9a-f]{4})|\\[nrt\\]", re.IGNORECASE)
-_CONTEXTUAL = ("\u0130", "\u03a3")
-"""No table can lower these (see `curation.words`): a text that holds one is lowered by Python first."""
 _QUOTED_CONTEXTUAL = r"\\u0(130|3[aA]3)"
+"""How JSON quotes `CONTEXTUAL_TEXT`: a text that holds one of these, quoted or not, is lowered by Python first."""
 
 _UNSPACED = (
     (0x3400, 0x9FFF),  # ideographs, the most frequent first
@@ -238,28 +227,20 @@ def texts_of(column: pa.ChunkedArray) -> Texts:
 
     The bytes are those of the column, not copied, unless it has several chunks, or a character that needs Python.
     """
-    array = column.combine_chunks()
+    array = in_one_piece(column)
     if array.null_count:
         array = pc.fill_null(array, "")
     texts = buffers_of(array)
     if _may_hold_contextual(texts.text):
-        plain = (pc.match_substring(array, character) for character in _CONTEXTUAL)
+        plain = (pc.match_substring(array, character) for character in CONTEXTUAL_TEXT)
         contextual = reduce(pc.or_, plain, pc.match_substring_regex(array, _QUOTED_CONTEXTUAL))
         texts = buffers_of(pc.replace_with_mask(array, contextual, _lowered(array.filter(contextual))))
     return texts
 
 
-def buffers_of(array: pa.Array) -> Texts:
-    """The texts of a ``string`` or ``large_string`` array as they are, not copied; a null is whatever lies there."""
-    _, offsets, data = array.buffers()
-    offset_type = np.int32 if array.type == pa.string() else np.int64
-    ends = np.frombuffer(offsets, dtype=offset_type)[array.offset : array.offset + len(array) + 1]
-    return Texts(np.frombuffer(data if data is not None else b"", dtype=np.uint8), ends.astype(np.int64))
-
-
 @compiled
 def _may_hold_contextual(text: Text) -> bool:
-    """Whether a character of `_CONTEXTUAL` may be anywhere in the bytes; without a branch, many bytes at once."""
+    """Whether a character of `CONTEXTUAL_TEXT` may be anywhere in the bytes; without a branch, many bytes at once."""
     found = False
     any_quoted = False
     firsts, seconds = text[:-1], text[1:]

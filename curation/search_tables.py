@@ -68,15 +68,22 @@ class SearchTables(Generic[_Found]):
         return cast("_Found | None", found)
 
     def summary_of(self, fingerprint: str | None) -> _Found | None:
-        """What the search of this fingerprint came to; None where its tables do not stand as they were written.
+        """What the search of this fingerprint came to; None where that is not the one whose tables stand.
 
         Raises:
             InputError: as of `summary`.
         """
         found = self.summary()
-        if found is None or found.fingerprint != fingerprint or damaged_tables(self.folder):
-            return None
-        return found
+        return found if found is not None and found.fingerprint == fingerprint else None
+
+    def undamaged_summary_of(self, fingerprint: str) -> _Found | None:
+        """`summary_of`; None also where its tables are not what was written, for which they are read.
+
+        Raises:
+            InputError: as of `summary`.
+        """
+        found = self.summary_of(fingerprint)
+        return None if found is None or damaged_tables(self.folder) else found
 
     def require(self) -> None:
         """Raise ``InputError`` where the data set has not been searched."""

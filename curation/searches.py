@@ -8,7 +8,7 @@ from pathlib import Path
 
 import polars as pl
 
-from curation.contamination import Contamination, find_contamination, open_contamination
+from curation.contamination import Contamination, find_contamination, open_contamination, require_benchmark
 from curation.duplicates import Duplicates, Scope, find_duplicates, open_duplicates
 from curation.elsewhere import Elsewhere
 from curation.filters import Filters, settings
@@ -142,7 +142,8 @@ def search(
         WorldtapeError: the workers were killed again and again.
     """
     _refuse_forgotten(dataset, name, benchmarks)
-    _require(benchmarks)
+    for path in benchmarks:
+        require_benchmark(path)  # before the other searches, which may take hours
     without = frozenset(trajectory_id for of_part in superseded.values() for trajectory_id in of_part)
     fingerprints = {}
     if profile.searches.secrets:
@@ -170,13 +171,6 @@ def search(
         contamination=open_contamination(dataset, name) if "contamination" in fingerprints else None,
         fingerprints=fingerprints,
     )
-
-
-def _require(benchmarks: Sequence[Path]) -> None:
-    """Raise ``InputError`` where a benchmark is not there: before the other searches, which may take hours."""
-    for path in benchmarks:
-        if not path.exists():
-            raise InputError("there is no such benchmark", where=str(path), mend="give a file or a folder")
 
 
 def _refuse_forgotten(dataset: Dataset, name: str, benchmarks: Sequence[Path]) -> None:

@@ -7,7 +7,7 @@ explicit and versioned, and pinned by a golden file in the tests.
 from __future__ import annotations
 
 import json
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import asdict, dataclass, fields
 from pathlib import Path
 
@@ -183,6 +183,15 @@ class Sidecar:
         changed = [part for part, facts in written.items() if sha256_of(self.folder / part) != facts.sha256]
         unlisted = {*self.parts()} - {*written}
         return sorted([*changed, *(part for part in unlisted if not _is_readable(self.folder / part))])
+
+    def refuse(self, damaged: Sequence[str]) -> None:
+        """Raise ``DamagedFileError`` where there are damaged files, which are paths below the folder."""
+        if damaged:
+            raise DamagedFileError(
+                "a part of the curation is not what was written",
+                where=str(self.folder / damaged[0]),
+                mend=f"run: worldtape curate DATASET --name {self.name}",
+            )
 
     def scan(self) -> pl.LazyFrame:
         """The rows of the whole sidecar, with the columns ``domain`` and ``run`` of the path.

@@ -19,6 +19,7 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
+from curation.text_buffers import buffers_of
 from curation.words import lower_table, words
 
 Integers: TypeAlias = NDArray[np.int64]
@@ -90,7 +91,7 @@ def _aligned_statistics(actions: pa.Array, observations: pa.Array) -> pa.RecordB
     size = len(actions)
     counts = np.zeros((size, len(_COUNTS)), dtype=np.int64)
     outcomes = np.zeros(size, dtype=np.uint8)
-    kernel.count_words(*_text_buffers(actions), *_text_buffers(observations), lower_table(), counts, outcomes)
+    kernel.count_words(*buffers_of(actions), *buffers_of(observations), lower_table(), counts, outcomes)
     null = outcomes == kernel.NOT_UTF8
     for array in (actions, observations):
         if array.null_count:
@@ -103,15 +104,6 @@ def _aligned_statistics(actions: pa.Array, observations: pa.Array) -> pa.RecordB
     values = (*_statistics_of(counts), *counts.T)
     columns = [pa.array(value, mask=null, from_pandas=False) for value in values]
     return pa.record_batch(columns, schema=BATCH_SCHEMA)
-
-
-def _text_buffers(array: pa.Array) -> tuple[NDArray[np.uint8], Integers]:
-    """The UTF-8 bytes of a text array, not copied, and the offsets of its rows in them (one more than rows)."""
-    offset_type = np.int32 if array.type == pa.string() else np.int64
-    _, offsets, data = array.buffers()
-    ends = np.frombuffer(offsets, dtype=offset_type)[array.offset : array.offset + len(array) + 1]
-    text = np.frombuffer(data if data is not None else b"", dtype=np.uint8)
-    return text, ends.astype(np.int64)
 
 
 def _reference_counts(action: str, observation: str) -> tuple[int, int, int, int, int]:

@@ -17,7 +17,8 @@ neighbours. Text that holds one of them is left to `words`.
 """
 
 _WORD = re.compile(r"\w+")
-_CONTEXTUAL_TEXT = "\u0130\u03a3"
+CONTEXTUAL_TEXT = "\u0130\u03a3"
+"""The two code points that `CONTEXTUAL` marks."""
 
 
 def words(text: str) -> set[str]:
@@ -37,7 +38,7 @@ def lower_table() -> NDArray[np.uint32]:
     table = np.zeros(ord(characters[-1]) + 1, dtype=np.uint32)
     for character in characters:
         table[ord(character)] = int.from_bytes(character.lower().encode()[:4], "little")
-    for character in _CONTEXTUAL_TEXT:
+    for character in CONTEXTUAL_TEXT:
         table[ord(character)] = CONTEXTUAL
     table.flags.writeable = False
     return table

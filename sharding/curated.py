@@ -11,7 +11,7 @@ from curation.replays import Volatile, open_volatile
 from curation.sidecar import Manifest, Sidecar, open_sidecar, part_origin
 from sharding.manifest import CurationFacts
 from sharding.sources import SourcePart, Sources
-from trajectories import DamagedFileError, InputError
+from trajectories import InputError
 from trajectories.dataset import Dataset
 
 
@@ -35,13 +35,7 @@ def curated_sources(dataset: Dataset, parts: Sequence[SourcePart], curation: str
             where=str(sidecar.folder),
             mend=again,
         )
-    damaged = sidecar.damaged_parts()
-    if damaged:
-        raise DamagedFileError(
-            "a part of the curation is not what was written",
-            where=str(sidecar.folder / damaged[0]),
-            mend=again,
-        )
+    sidecar.refuse(sidecar.damaged_parts())
     _refuse_other_turns(dataset, sidecar, parts, again)
     sources = Sources(
         dataset=dataset.folder,
@@ -70,7 +64,7 @@ def _volatile_table(dataset: Dataset, curation: str, manifest: Manifest) -> Path
     if Volatile.NAME not in manifest.searches:
         return None
     volatile = open_volatile(dataset, curation)
-    if volatile.summary_of(manifest.searches[Volatile.NAME]) is None:
+    if volatile.undamaged_summary_of(manifest.searches[Volatile.NAME]) is None:
         raise InputError(
             f"the volatile spans are not those that curation '{curation}' knew of",
             where=str(volatile.folder),

@@ -53,14 +53,19 @@ def read_benchmark(path: Path) -> Iterator[BenchmarkItem]:
     if path.is_dir():
         yield from (BenchmarkItem(source, item, text) for item, text in _folder(path, path))
         return
-    if not path.is_file():
-        raise InputError("there is no such benchmark", where=str(path), mend="give a file or a folder")
+    require_benchmark(path)
     if _is_binary(path) and path.suffix != ".parquet":
         raise InputError(
             "this is no text", where=str(path), mend="give JSONL, JSON, Parquet, text, or a folder of them"
         )
     for item, text in _file(path):
         yield BenchmarkItem(source, item or path.name, text)
+
+
+def require_benchmark(path: Path) -> None:
+    """Raise ``InputError`` where there is neither a file nor a folder."""
+    if not path.is_file() and not path.is_dir():
+        raise InputError("there is no such benchmark", where=str(path), mend="give a file or a folder")
 
 
 def _entries(folder: Path) -> list[Path]:

@@ -16,8 +16,9 @@ from pydantic import BaseModel, ConfigDict
 
 from curation.contamination import kernel
 from curation.contamination.benchmark_files import BenchmarkItem
-from curation.ngrams import Ends, Hashes, texts_of
+from curation.ngrams import Hashes, texts_of
 from curation.search_settings import ContaminationSettings
+from curation.text_buffers import Ends
 from curation.words import lower_table
 from trajectories.files import storage_errors, written_whole
 

@@ -55,7 +55,7 @@ def find_contamination(
     texts = (text for path in _distinct(benchmarks) for text in _texts_of(path))
     index, sources = build_index(texts, settings)
     fingerprint = _fingerprint(settings, index.fingerprint, pieces)
-    done = contamination.summary_of(fingerprint)
+    done = contamination.undamaged_summary_of(fingerprint)
     if done is not None:
         return done
     work = contamination.work / fingerprint

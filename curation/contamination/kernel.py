@@ -12,7 +12,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from curation.compiled import compiled, inlined
-from curation.ngrams import Ends, Hashes, Letters, Texts, hash_ngrams, hash_words
+from curation.ngrams import Hashes, Letters, hash_ngrams, hash_words
+from curation.text_buffers import Ends, Texts
 
 Slots: TypeAlias = NDArray[np.int32]
 

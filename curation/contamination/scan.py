@@ -15,10 +15,11 @@ import pyarrow.parquet as pq
 from curation.contamination import kernel
 from curation.contamination.index import NgramIndex
 from curation.contamination.table import HITS
-from curation.ngrams import Ends, texts_of
+from curation.ngrams import texts_of
 from curation.passes import place_of, texts_to_search
 from curation.pieces import Piece
 from curation.search_settings import ContaminationSettings
+from curation.text_buffers import Ends
 from curation.words import lower_table
 from trajectories.files import storage_errors, written_whole
 

@@ -14,8 +14,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from curation.duplicates import kernel
-from curation.ngrams import Ends, Hashes
+from curation.ngrams import Hashes
 from curation.search_settings import DuplicateSettings
+from curation.text_buffers import Ends
 
 Floats: TypeAlias = NDArray[np.float64]
 

@@ -61,7 +61,7 @@ def find_duplicates(
     duplicates = open_duplicates(dataset, name)
     pieces = turn_pieces(dataset, workers.sizes)
     fingerprint = _fingerprint(settings, pieces, without)
-    done = duplicates.summary_of(fingerprint)
+    done = duplicates.undamaged_summary_of(fingerprint)
     if done is not None:
         return done
     found = _search(dataset.folder / "turns", duplicates.work / fingerprint, pieces, settings, without, workers)

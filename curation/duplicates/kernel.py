@@ -15,7 +15,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from curation.compiled import compiled
-from curation.ngrams import Ends, Hashes, Letters, Texts, hash_ngrams, hash_words, mix
+from curation.ngrams import Hashes, Letters, hash_ngrams, hash_words, mix
+from curation.text_buffers import Ends, Texts
 
 Half: TypeAlias = NDArray[np.uint32]
 Flags: TypeAlias = NDArray[np.bool_]

@@ -11,8 +11,8 @@ import numpy as np
 from curation.duplicates.kernel import Flags, ShingleSets
 from curation.duplicates.numbering import Turns, WholeTrajectories
 from curation.duplicates.signatures import PieceFiles, Wanted, sorted_set
-from curation.ngrams import Ends
 from curation.pieces import Piece
+from curation.text_buffers import Ends
 from trajectories.files import storage_errors
 
 

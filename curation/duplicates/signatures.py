@@ -18,10 +18,11 @@ import pyarrow.parquet as pq
 from numpy.typing import NDArray
 
 from curation.duplicates import kernel
-from curation.ngrams import Ends, Hashes, buffers_of, texts_of
+from curation.ngrams import Hashes, texts_of
 from curation.passes import row_groups
 from curation.pieces import Piece
 from curation.search_settings import DuplicateSettings
+from curation.text_buffers import Ends, buffers_of, in_one_piece
 from curation.words import lower_table
 from trajectories.files import storage_errors, written_whole
 
@@ -135,10 +136,11 @@ def _sign_rows(
     rows: pa.Table, first_stretch: int, drawn: kernel.Half, settings: DuplicateSettings
 ) -> tuple[pa.Table, pa.Table]:
     """The rows of the turns' file and of the stretches' that a row group gives."""
+    rows = rows.combine_chunks()
     signatures = np.empty((rows.num_rows, drawn.shape[1]), np.uint32)
     actions, observations = texts_of(rows["action"]), texts_of(rows["observation"])
     kernel.sign(actions, observations, lower_table(), settings.shingle_words, drawn, signatures)
-    identities = rows["trajectory_id"].combine_chunks().dictionary_encode()
+    identities = in_one_piece(rows["trajectory_id"]).dictionary_encode()
     stretches = identities.indices.to_numpy()
     of_turns = {
         "stretch": stretches + np.int32(first_stretch),
@@ -162,7 +164,7 @@ def _digests(rows: pa.Table) -> pa.Array:
 
 
 def _bytes_of(column: pa.ChunkedArray) -> Iterator[memoryview | None]:
-    array = column.combine_chunks()
+    array = in_one_piece(column)
     texts = buffers_of(array)
     ends = texts.ends.tolist()
     every = memoryview(texts.text.data)

@@ -61,7 +61,7 @@ def find_volatile(
     volatile = open_volatile(dataset, name)
     pieces = turn_pieces(dataset, workers.sizes)
     fingerprint = _fingerprint(settings, pieces, without)
-    done = volatile.summary_of(fingerprint)
+    done = volatile.undamaged_summary_of(fingerprint)
     if done is not None:
         return done
     work = volatile.work / fingerprint

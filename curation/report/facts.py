@@ -30,7 +30,7 @@ from curation.report.searched import (
 from curation.report.sources import ImportFacts, Sources, import_facts, sources
 from curation.sidecar import Manifest, Sidecar
 from trajectories.dataset import Dataset
-from trajectories.errors import DamagedFileError, InputError
+from trajectories.errors import InputError
 
 SCHEMA_VERSION = 2
 
@@ -68,15 +68,9 @@ class Report(BaseModel):
 
 def _require_undamaged(sidecar: Sidecar, manifest: Manifest) -> None:
     """Raise ``DamagedFileError`` where a table of the curation is not what was written: its figures would be others."""
-    damaged = [sidecar.folder / part for part in sidecar.damaged_parts()]
+    sidecar.refuse(sidecar.damaged_parts())
     for search in manifest.searches:
-        damaged += [sidecar.folder / search / table for table in damaged_tables(sidecar.folder / search)]
-    if damaged:
-        raise DamagedFileError(
-            "a table of the curation is not what was written",
-            where=str(damaged[0]),
-            mend=f"run: worldtape curate DATASET --name {sidecar.name}",
-        )
+        sidecar.refuse([f"{search}/{table}" for table in damaged_tables(sidecar.folder / search)])
 
 
 def gather(dataset: Dataset, sidecar: Sidecar, tokens: Tokens | None = None) -> Report:

@@ -55,7 +55,7 @@ def find_secrets(dataset: Dataset, *, name: str = "default", workers: Workers | 
     parts = {part: part_digest(turns, part) for part in turn_part_names(dataset)}
     rules = digest()[:16]
     fingerprint = fingerprint_of([rules, parts])
-    done = findings.summary_of(fingerprint)
+    done = findings.undamaged_summary_of(fingerprint)
     if done is not None:
         return done
     damaged = damaged_tables(findings.folder)

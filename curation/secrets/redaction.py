@@ -14,9 +14,14 @@ from curation.secrets.known_values import KnownValues
 from curation.secrets.plausible import is_random
 
 _LINE_ENDS = re.compile(r"\s|\\[nrt]")
-_BEFORE_NUMBERS = "".join(
-    f"[{'personal' if kind in PERSONAL else 'secret'}:{kind}:\n" for kind in sorted({rule.kind for rule in RULES})
-)
+
+
+def _before_number(kind: str) -> str:
+    """What a placeholder of a kind begins with."""
+    return f"[{'personal' if kind in PERSONAL else 'secret'}:{kind}:"
+
+
+_BEFORE_NUMBERS = "".join(f"{_before_number(kind)}\n" for kind in sorted({rule.kind for rule in RULES}))
 """What each placeholder begins with, on a line of its own."""
 _NUMBERED = re.compile(r"(.*:)?[0-9]*\]?", re.DOTALL)
 
@@ -38,10 +43,9 @@ class Placeholders:
         value = _LINE_ENDS.sub("", value)
         if value not in self._placeholders:
             self._counts[kind] = number = self._counts.get(kind, 0) + 1
-            family = "personal" if kind in PERSONAL else "secret"
-            self._placeholders[value] = f"[{family}:{kind}:{number}]"
+            self._placeholders[value] = f"{_before_number(kind)}{number}]"
             encoded = value.encode("utf-8", "surrogatepass")
-            if family == "secret" and is_random(encoded) and not _is_of_a_placeholder(value):
+            if kind not in PERSONAL and is_random(encoded) and not _is_of_a_placeholder(value):
                 self._known.add(encoded, kind)
         return self._placeholders[value]
 

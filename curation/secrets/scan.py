@@ -5,12 +5,13 @@ Functions here are compiled by Numba. All work in one pass and in memory that th
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 
 import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
+from curation.compiled import compiled_of
 from curation.secrets.judges import judge
 from curation.secrets.places import inner, stands_alone_in
 from curation.secrets.program import ALONE, JUDGE, LEAST, LENGTH, RULE, Program
@@ -50,46 +51,36 @@ def _follow(text: Text, place: int, members: NDArray[np.uint8], count: int) -> b
     return place == end
 
 
-def _compiled_look(sources: int) -> Callable[[Text, int, int, Program, Places], tuple[int, int, int]]:
-    """The pass over a text.
-
-    Args:
-        sources: of the package. Numba looks only at this file, and at what a function encloses, to tell whether it has
-            compiled it before, and most of what it compiles here is in other files.
-    """
-
-    @njit(cache=True, nogil=True)
-    def look(text: Text, position: int, state: int, program: Program, seen: Places) -> tuple[int, int, int]:
-        """Look on until the end or until ``seen`` is full: where it stopped, in which state, and how much was seen."""
-        classes, moves, num_classes, _, first_final, ended_from, _, ended, members, lore = program
-        sorts = lore.sorts
-        found = 0 * sources
-        while position < text.size and found < _ROOM:
-            state = moves[state + classes[text[position]]]
-            position += 1
-            if state < first_final:
+def _looked(text: Text, position: int, state: int, program: Program, seen: Places) -> tuple[int, int, int]:
+    """Look on until the end or until ``seen`` is full: where it stopped, in which state, and how much was seen."""
+    classes, moves, num_classes, _, first_final, ended_from, _, ended, members, lore = program
+    sorts = lore.sorts
+    found = 0
+    while position < text.size and found < _ROOM:
+        state = moves[state + classes[text[position]]]
+        position += 1
+        if state < first_final:
+            continue
+        final = (state - first_final) // num_classes
+        for row in range(ended_from[final], ended_from[final + 1]):
+            start, end = position - ended[row, LENGTH], -1
+            if ended[row, ALONE] and not stands_alone_in(text, start, sorts):
                 continue
-            final = (state - first_final) // num_classes
-            for row in range(ended_from[final], ended_from[final + 1]):
-                start, end = position - ended[row, LENGTH], -1
-                if ended[row, ALONE] and not stands_alone_in(text, start, sorts):
+            least = ended[row, LEAST]
+            if least and not _follow(text, position, members[ended[row, RULE]], least):
+                continue
+            if ended[row, JUDGE]:
+                taken, end = judge(ended[row, JUDGE], text, start, position, lore)
+                if taken < 0 and end < 0:
                     continue
-                least = ended[row, LEAST]
-                if least and not _follow(text, position, members[ended[row, RULE]], least):
-                    continue
-                if ended[row, JUDGE]:
-                    taken, end = judge(ended[row, JUDGE], text, start, position, lore)
-                    if taken < 0 and end < 0:
-                        continue
-                    start, end = (start, -1) if taken < 0 else (taken, end)
-                seen[found, 0], seen[found, 1], seen[found, 2] = start, end, ended[row, RULE]
-                found += 1
-        return position, state, found
-
-    return look
+                start, end = (start, -1) if taken < 0 else (taken, end)
+            seen[found, 0], seen[found, 1], seen[found, 2] = start, end, ended[row, RULE]
+            found += 1
+    return position, state, found
 
 
-_look = _compiled_look(int(digest()[:12], 16))
+# Most of what is compiled here is in other modules of the package.
+_look = compiled_of(_looked, digest())
 
 
 def wrapped_at(data: bytes, columns: int) -> list[int]:
