@@ -169,7 +169,7 @@ def ipv4(text: Text, place: Place, sorts: Sorts, words: NDArray[np.int32], facts
     for octet in range(4):
         first, number = end, 0
         while end < text.size and end - first < 3 and sorts[text[end]] & DIGIT:
-            number = number * 10 + text[end] - _ZERO
+            number = number * 10 + int(byte_at(text, end)) - _ZERO
             end += 1
         if end == first or number > 255 or (end - first > 1 and text[first] == _ZERO):
             return REFUSED

@@ -164,7 +164,7 @@ def _is_card(text: Text, place: Place, end: Place, sorts: Sorts, facts: Facts) -
     total, length = 0, 0
     for at in range(end - 1, place - 1, -1):
         if sorts[text[at]] & DIGIT:
-            digit = text[at] - _ZERO
+            digit = int(byte_at(text, at)) - _ZERO
             doubled = digit << (length & 1)
             total += doubled - 9 * (doubled > 9)
             length += 1
@@ -196,7 +196,7 @@ def _is_in_table(text: Text, place: Place, end: Place, sorts: Sorts) -> bool:
 def iban(text: Text, place: Place, sorts: Sorts, facts: Facts) -> Span:
     if place < 0 or not sort_at(text, place, sorts) & UPPER:
         return REFUSED
-    length = facts[LENGTHS + (text[place] - _BIG_A) * 26 + text[place + 1] - _BIG_A]
+    length = facts[LENGTHS + (byte_at(text, place) - _BIG_A) * 26 + byte_at(text, place + 1) - _BIG_A]
     if not length or not stands_alone_in(text, place, sorts):
         return REFUSED
     end, remainder = place + 4, 0

@@ -104,6 +104,6 @@ def number_of(text: Text, place: Place, end: Place, number: int, sorts: Sorts) -
     """``number`` with the digits of ``text[place:end]`` after its own."""
     while place < end:
         if sorts[text[place]] & DIGIT:
-            number = number * 10 + text[place] - _ZERO
+            number = number * 10 + int(byte_at(text, place)) - _ZERO
         place += 1
     return number

@@ -256,14 +256,13 @@ async def test_an_engine_that_is_not_there_is_one_line_with_the_mend(
 ) -> None:
     for address in (f"unix://{tmp_path}/none.sock", "tcp://127.0.0.1:9", "nonsense://"):
         monkeypatch.setenv("DOCKER_HOST", address)
-        started = time.monotonic()
         with pytest.raises(EngineUnavailableError) as caught:
-            await open_engine("docker", lease)
+            async with asyncio.timeout(DEADLINE_S):
+                await open_engine("docker", lease)
         message = str(caught.value)
         assert address in message
         assert "DOCKER_HOST" in message
         assert "\n" not in message
-        assert time.monotonic() - started < 3
 
 
 @pytest.mark.parametrize(
@@ -295,17 +294,16 @@ async def test_a_daemon_behind_ssh_or_tls_is_refused_with_the_way_to_reach_it(
         assert "\n" not in message
 
 
-async def test_an_engine_that_never_answers_is_given_up_soon(
+async def test_an_engine_that_never_answers_is_given_up(
     lease: Lease, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     with socket.socket(socket.AF_UNIX) as mute:
         mute.bind(str(tmp_path / "mute.sock"))
         mute.listen()
         monkeypatch.setenv("DOCKER_HOST", f"unix://{tmp_path}/mute.sock")
-        started = time.monotonic()
         with pytest.raises(EngineUnavailableError):
-            await DockerEngine.connect(lease)
-        assert time.monotonic() - started < 3
+            async with asyncio.timeout(DEADLINE_S):
+                await DockerEngine.connect(lease)
 
 
 @pytest.mark.skipif(os.getuid() != 0, reason="only root can become somebody who may not use a socket")

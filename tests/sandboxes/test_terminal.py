@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import time
-
 import pytest
 
 from sandboxes.engines import Engine
@@ -67,9 +65,8 @@ async def test_files_and_setup_are_there_before_the_first_turn_and_not_in_the_re
 
 async def test_a_command_returns_at_once_not_after_its_duration(engine: Engine) -> None:
     async with opened(engine) as sandbox:
-        began = time.monotonic()
-        await enter(sandbox, *(f"echo {number}" for number in range(20)), wait_s=60)
-        assert time.monotonic() - began < 30
+        seen = await enter(sandbox, *(f"echo {number}" for number in range(20)), wait_s=60)
+    assert not seen.timed_out, "a wait that goes on beyond its command is longer than a step may take"
 
 
 async def test_nothing_is_entered_without_a_newline(engine: Engine) -> None:
@@ -205,13 +202,11 @@ async def test_a_pager_takes_cursor_keys(engine: Engine) -> None:
 async def test_a_python_prompt_returns_when_it_has_come_to_rest(engine: Engine) -> None:
     async with opened(engine) as sandbox:
         banner = await enter(sandbox, "python3 -q", wait_s=1)
-        began = time.monotonic()
-        answer = await enter(sandbox, "6 * 7", wait_s=60)
-        took_s = time.monotonic() - began
+        answer = await enter(sandbox, "6 * 7", wait_s=600)
         left = await press(sandbox, "C-d")
     assert banner.text.endswith("\n>>>")
     assert answer.text.endswith("\n>>> 6 * 7\n42\n>>>")
-    assert took_s < 30
+    assert not answer.timed_out, "its wait is longer than a step may take"
     assert left.exit_code == 0
 
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import gc
 import resource
-import time
 
 import pytest
 
@@ -183,11 +182,9 @@ async def test_a_forged_mark_cannot_do_more_than_end_a_turn_early(engine: Engine
 async def test_a_fork_bomb_harms_only_its_sandbox(engine: Engine) -> None:
     limits = Limits(num_processes=32)
     async with opened(engine) as bystander, opened(engine, limits=limits, step_timeout_s=5) as victim:
-        began = time.monotonic()
         await enter(victim, "bomb() { bomb | bomb & }; bomb", wait_s=2)
         seen = await enter(bystander, "echo hello")
-        assert last_output(seen) == "hello"
-        assert time.monotonic() - began < 30
+    assert (last_output(seen), seen.timed_out) == ("hello", False)
 
 
 async def test_a_command_out_of_memory_is_killed_and_the_shell_goes_on(engine: Engine) -> None:
