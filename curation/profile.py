@@ -6,8 +6,9 @@ import tomllib
 from collections.abc import Iterable, Mapping
 from enum import StrEnum
 from pathlib import Path
+from typing import Self
 
-from pydantic import ValidationError
+from pydantic import ValidationError, model_validator
 
 from curation.classes import Thresholds
 from curation.filters.settings import Filters
@@ -40,6 +41,13 @@ class CurationProfile(Settings):
     contamination: ContaminationSettings = ContaminationSettings()
     volatile: VolatileSettings = VolatileSettings()
 
+    @model_validator(mode="after")
+    def _what_is_masked_is_looked_for(self) -> Self:
+        # Filters that are on by default mean: if it is looked for.
+        if self.filters.duplicate_turn and not self.searches.duplicates:
+            raise ValueError("filters.duplicate_turn masks what searches.duplicates = false does not look for")
+        return self
+
     @classmethod
     def from_toml(cls, path: Path) -> CurationProfile:
         """The profile of a TOML file whose keys are the fields' names; what it leaves out has its default.
@@ -65,10 +73,10 @@ class CurationProfile(Settings):
 def _profile_error(error: ValidationError, path: Path) -> InputError:
     """The first thing that is wrong with a profile file, as one line."""
     first = error.errors()[0]
-    place = f"{path}, key {'.'.join(map(str, first['loc']))}"
+    place = f"{path}, key {'.'.join(map(str, first['loc']))}" if first["loc"] else str(path)
     if first["type"] == "extra_forbidden":
         return InputError("unknown key in the curation profile", where=place, mend=_nearest(first["loc"]))
-    return InputError("bad value in the curation profile", where=place, mend=first["msg"])
+    return InputError("bad value in the curation profile", where=place, mend=first["msg"].removeprefix("Value error, "))
 
 
 def _nearest(location: Iterable[int | str]) -> str:

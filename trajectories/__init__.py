@@ -6,6 +6,7 @@ from trajectories.dataset import Dataset, Part, Trajectory
 from trajectories.errors import DamagedFileError, InputError, MissingExtraError, StorageError, WorldtapeError
 from trajectories.journal import JournalWriter
 from trajectories.model import (
+    DOMAINS,
     Action,
     Ending,
     ErrorKind,
@@ -21,6 +22,7 @@ from trajectories.recording import EventSpool, RawEvent, SessionRecording
 from trajectories.renderers import replay
 
 __all__ = [
+    "DOMAINS",
     "Action",
     "BlobStore",
     "DamagedFileError",

@@ -64,6 +64,8 @@ class Dataset:
 
     def __init__(self, url: str | Path) -> None:
         self.url = str(url)
+        if not self.url:
+            raise InputError("the name of a data set is empty", mend="name a folder")
         try:
             filesystem, root = fsspec.core.url_to_fs(self.url)
         except (ValueError, ImportError) as error:

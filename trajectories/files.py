@@ -6,8 +6,8 @@ import errno
 import fcntl
 import os
 import uuid
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import BinaryIO
 
@@ -138,6 +138,18 @@ def make_folder(folder: Path) -> None:
     make_folder(folder.parent)
     folder.mkdir(exist_ok=True)
     sync_folder(folder.parent)
+
+
+def missing_folders(folder: Path) -> list[Path]:
+    """Of a folder and those above it, those that are not there, the innermost first."""
+    return [each for each in (folder, *folder.parents) if not each.exists()]
+
+
+def remove_empty(folders: Iterable[Path]) -> None:
+    """Remove folders, the innermost first, up to one in which there is anything."""
+    with suppress(OSError):
+        for folder in folders:
+            folder.rmdir()
 
 
 def sync_file(file: BinaryIO) -> None:

@@ -7,11 +7,15 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from enum import StrEnum
-from typing import TypeAlias
+from typing import Final, TypeAlias
 
 from trajectories.recording import EventSpool
 
 JsonValue: TypeAlias = "bool | int | float | str | Sequence[JsonValue] | Mapping[str, JsonValue] | None"
+
+
+DOMAINS: Final = ("terminal", "search", "mcp", "swe", "web", "android", "os")
+"""The kinds of environment. What is under another name is no environment, such as a collection of texts."""
 
 
 class Status(StrEnum):

@@ -11,11 +11,12 @@ import hashlib
 import os
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
+from pathlib import Path
 from typing import Final, Protocol
 
 from trajectories.dataset import Dataset
-from trajectories.files import AsideFile, remove_abandoned, storage_errors, written_aside
+from trajectories.files import AsideFile, make_folder, remove_abandoned, storage_errors, written_aside
 from trajectories.journal_format import Record, RecordKind
 from trajectories.model import canonical_json
 from trajectories.row_groups import RowGroupWriter
@@ -114,18 +115,29 @@ class StagedPart:
 
 @contextmanager
 def exclusive(dataset: Dataset, run: str) -> Iterator[None]:
-    """Be the only one who makes parts of a run, whose journal folder exists; others wait.
+    """Be the only one who makes parts of a run; others wait. Its journal folder is made, if it is missing.
 
     The half-written files of those who were killed are removed first.
     """
-    journals = dataset.journal_folder(run)
-    handle = os.open(journals, os.O_RDONLY | os.O_DIRECTORY)
+    handle = _locked(dataset.journal_folder(run))
     try:
-        fcntl.flock(handle, fcntl.LOCK_EX)
         remove_leavings(dataset, run)
         yield
     finally:
         os.close(handle)
+
+
+def _locked(folder: Path) -> int:
+    """A descriptor of a folder, which is made if it is missing, that holds its lock."""
+    while True:
+        make_folder(folder)
+        with suppress(FileNotFoundError):  # what it waited for has removed it
+            handle = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
+            fcntl.flock(handle, fcntl.LOCK_EX)
+            with suppress(FileNotFoundError):
+                if os.path.samestat(os.fstat(handle), folder.stat()):
+                    return handle
+            os.close(handle)
 
 
 def remove_leavings(dataset: Dataset, run: str) -> None:

@@ -121,9 +121,9 @@ def _nowhere() -> TextIO:
     return open(os.devnull, "w", encoding="utf-8")  # noqa: PTH123  # it stays open as long as the program
 
 
-def plural(count: int, noun: str) -> str:
-    """``1 task``, ``2 tasks``."""
-    return f"{count:,} {noun}{'' if count == 1 else 's'}"
+def plural(count: int, noun: str, several: str | None = None) -> str:
+    """``1 task``, ``2 tasks``; ``several`` is what more than one are called, if that is no ``s`` at the end."""
+    return f"{count:,} {noun if count == 1 else several or f'{noun}s'}"
 
 
 def note(line: str) -> None:

@@ -19,13 +19,17 @@ import pyarrow.parquet as pq
 
 from curation.duplicates.kernel import Flags, band_keys, least_of_groups
 from curation.duplicates.signatures import PieceFiles, band_name, column_words, digest_of
-from curation.ngrams import Ends, Hashes
+from curation.ngrams import Hashes
 from curation.passes import place_of
 from curation.pieces import Piece
 from curation.search_settings import DuplicateSettings
+from curation.text_buffers import Ends
 
 _TRAJECTORY = ["trajectory_id", "domain", "run"]
 _NOBODY = -1
+_NO_TIME = 0
+"""1970, which stands where the source of a turn tells no time (`trajectories.importers.base.NO_TIME`)."""
+_LATEST = np.iinfo(np.int64).max
 _DIGEST_WORDS = 2
 """A digest is two 64-bit words."""
 
@@ -88,6 +92,7 @@ class Turns:
     places: Ends
     """Of each turn, its place in its trajectory, from 1."""
     started_at: Ends
+    """Of each turn, in the store's units; one without a time comes after all that have one."""
     digests: Hashes
     has_words: Flags
     first_copies: Ends
@@ -154,12 +159,13 @@ class _Signed(NamedTuple):
         tables = [pq.read_table(of_piece.signed, columns=columns) for of_piece in files]
         of_pieces = zip(tables, stretches.ends[:-1], strict=True)
         every = pa.concat_tables(tables)
+        started_at = every["started_at"].cast(pa.int64()).to_numpy()
         return cls(
             trajectories=stretches.trajectories[
                 np.concatenate([table["stretch"].to_numpy() + k for table, k in of_pieces])
             ],
             places=every["turn"].to_numpy(),
-            started_at=every["started_at"].cast(pa.int64()).to_numpy(),
+            started_at=np.where(started_at == _NO_TIME, _LATEST, started_at),
             digests=column_words(every["digest"], np.uint64),
             has_words=every["has_words"].to_numpy(),
             piece_ends=np.cumsum([0, *(table.num_rows for table in tables)]),

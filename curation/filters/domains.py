@@ -2,9 +2,11 @@
 
 from typing import Final
 
+from trajectories.model import DOMAINS
+
 GUI: Final = frozenset({"web", "android", "os"})
 """What is observed is a screen."""
 TOOLS: Final = frozenset({"mcp", "swe"})
 """What is done is a call of a declared tool."""
-ENVIRONMENTS: Final = GUI | TOOLS | {"terminal", "search"}
+ENVIRONMENTS: Final = frozenset(DOMAINS)
 """What answers is a world with a state. Elsewhere (text collections) a single turn is the whole of it."""

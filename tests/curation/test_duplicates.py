@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import itertools
+import json
 import random
 import shutil
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 
 import numpy as np
+import polars as pl
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
@@ -25,6 +27,7 @@ from curation.passes import Workers
 from tests.curation.quoted_texts import changed, sentence, vocabulary
 from tests.curation.recordings import Texts, cut_row_groups, files_of, record
 from trajectories import DamagedFileError, Dataset, InputError, compact
+from trajectories.importers import import_trajectories
 
 GOLDEN = Path(__file__).parent / "golden" / "duplicates.txt"
 SMALL = JobSizes(task_bytes=5000, in_process_bytes=0)
@@ -173,6 +176,23 @@ def test_the_survivor_is_the_earliest_and_then_of_the_least_id(tmp_path: Path) -
         "b": (1, False),
         "late": (2, False),
     }
+
+
+def test_what_tells_no_time_is_a_copy_of_what_does(tmp_path: Path) -> None:
+    for name, time in (("undated", {}), ("dated", {"timestamp": "2026-05-01T00:00:00Z"})):
+        call = {"id": "1", "function": {"name": "ls", "arguments": "{}"}}
+        asked = {"role": "assistant", "tool_calls": [call], **time}
+        answered = {"role": "tool", "tool_call_id": "1", "content": "a b c", **time}
+        (tmp_path / f"{name}.jsonl").write_text(json.dumps({"messages": [asked, answered] * 2, "id": name}))
+    dataset = Dataset(tmp_path / "data")
+    import_trajectories(dataset, "messages", [tmp_path / "undated.jsonl", tmp_path / "dated.jsonl"])
+    find_duplicates(dataset)
+    dated = (
+        dataset.scan_trajectories().filter(pl.col("source").str.contains("/dated")).collect()["trajectory_id"].item()
+    )
+    for scope in Scope:
+        rows = open_duplicates(dataset).scan(scope).filter("survivor").collect()
+        assert rows["trajectory_id"].to_list() == [dated]
 
 
 def test_silent_turns_are_copies_but_never_nearly_alike(tmp_path: Path) -> None:

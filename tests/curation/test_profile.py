@@ -55,6 +55,10 @@ def test_a_profile_cannot_be_changed() -> None:
         ("[filters]\nfew_turns = 99999999999999999999", r"key filters\.few_turns\)"),
         ("[duplicates]\nshingle_words = 100000000000000000000", r"key duplicates\.shingle_words\)"),
         ("[duplicates]\nrows_per_band = 100000000", r"key duplicates\.rows_per_band\)"),
+        (
+            "[searches]\nduplicates = false\n[filters]\nduplicate_turn = true",
+            r"bad value .*\.toml\); filters\.duplicate_turn masks what searches\.duplicates = false does not look for",
+        ),
         ("seed = ", "not TOML"),
     ],
 )

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pytest
+
 from curation import curate, open_sidecar
 from tests.trajectories.importers import samples
 from tests.trajectories.importers.fetch_support import archive, served
@@ -45,6 +47,43 @@ def test_a_strict_import_stops_at_what_it_cannot_read(worldtape: Worldtape, tmp_
     assert finished.code == 2
     assert f"{path}:2" in finished.error
     assert not files_below(tmp_path / "data")
+
+
+def test_a_domain_of_ones_own_is_told_to_be_none_of_the_known(worldtape: Worldtape, tmp_path: Path) -> None:
+    arguments = ("import", "messages", written(tmp_path, "chats.jsonl", samples.CHAT), "--dataset", tmp_path / "data")
+    assert "import: 'termnal' is none of terminal, " in worldtape(*arguments, "--domain", "termnal").err
+    assert "is none of" not in worldtape(*arguments, "--domain", "terminal").err
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ("import", "messages", "{file}", "--dataset"),
+        ("curate",),
+        ("report",),
+        ("pack", "--tokenizer", "{file}", "--context", "16"),
+    ],
+)
+def test_a_data_set_at_a_url_is_refused_and_no_folder_takes_its_place(
+    worldtape: Worldtape, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, arguments: tuple[str, ...]
+) -> None:
+    path = written(tmp_path, "chats.jsonl", samples.CHAT)
+    monkeypatch.chdir(tmp_path)
+    finished = worldtape(*(argument.format(file=path) for argument in arguments), "memory://bucket/data")
+    assert finished.code == 2
+    assert "memory://bucket/data" in finished.error
+    assert sorted(tmp_path.iterdir()) == [path]
+
+
+def test_an_empty_name_is_not_the_working_folder(
+    worldtape: Worldtape, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = written(tmp_path, "chats.jsonl", samples.CHAT)
+    monkeypatch.chdir(tmp_path)
+    for arguments in (("", "--dataset", "data"), (path, "--dataset", "")):
+        finished = worldtape("import", "messages", *arguments)
+        assert (finished.code, "is empty" in finished.error) == (2, True)
+    assert sorted(tmp_path.iterdir()) == [path]
 
 
 def test_an_unknown_format_names_those_there_are(worldtape: Worldtape, tmp_path: Path) -> None:

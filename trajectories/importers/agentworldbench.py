@@ -12,11 +12,10 @@ from trajectories.importers.json_text import parse
 from trajectories.importers.loss import LossReport
 from trajectories.importers.sources import Row, each_row
 from trajectories.importers.values import Object, as_list, as_object, as_text, plain
-from trajectories.model import Action, JsonValue, SystemPrompt
+from trajectories.model import DOMAINS, Action, JsonValue, SystemPrompt
 
 sources = files_named("*_test.jsonl", "*_test.json")
 
-_DOMAINS: Final = ("mcp", "search", "terminal", "swe", "android", "web", "os")
 _FIELDS: Final = {"task", "id", "prompt", "response", "current_prompt", "system_str", "turn_idx", "total_turns"}
 _SECTION: Final = re.compile(r"^\*\*(Task Instruction|Current State|Action):\*\*[ \t]*\n?", re.MULTILINE)
 _FENCE: Final = re.compile(r"\A\s*(`{3,})(\w*)[ \t]*\n(.*?)\n?\1\s*\Z", re.DOTALL)
@@ -72,7 +71,7 @@ def _domain(fields: Object, row: Row, loss: LossReport) -> str:
     """The task's name, or the file's, begins with it."""
     for name in (plain(fields.get("task")), Path(row.file).name):
         first = re.split(r"[^a-z]", name.lower(), maxsplit=1)[0]
-        if first in _DOMAINS:
+        if first in DOMAINS:
             return first
     loss.infer("domain")
     return "mcp"

@@ -71,6 +71,7 @@ class Problem:
     line: int | None
     """From 1, in a file of lines; in an array, which element; None where it is the whole file."""
     reason: str
+    mend: str | None = None
 
     @classmethod
     def at(cls, place: str, reason: str) -> Problem:
@@ -83,7 +84,12 @@ class Problem:
         return self.file if self.line is None else f"{self.file}:{self.line}"
 
     def __str__(self) -> str:
-        return f"{self.place}: {self.reason}"
+        return f"{self.place}: {self.told}"
+
+    @property
+    def told(self) -> str:
+        """The reason, and how to mend it."""
+        return f"{self.reason}; {self.mend}" if self.mend else self.reason
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -33,8 +33,6 @@ class Source:
     """What an importer reads as one."""
 
     path: Path
-    is_named: bool
-    """By the user; else it was found in a folder."""
     names: tuple[tuple[str, str], ...] = ()
     """Pairs of what a path begins with, where it was fetched, and what to write in its place."""
 
@@ -43,16 +41,12 @@ class Source:
         return self.public(str(self.path))
 
     def results(self, importer: Importer) -> Iterator[Result]:
-        """Where nothing of it can be read, that is one problem, or an error where the user has named it."""
+        """What it holds, up to where it cannot be read on, which is a problem."""
         try:
             for result in importer.read(self.path):
                 yield self._public_result(result)
         except UnreadableError as error:
-            what, mend = self.public(error.what), error.mend and self.public(error.mend)
-            where = self.public(error.where or str(self.path))
-            if self.is_named:
-                raise UnreadableError(what, where=where, mend=mend) from error
-            yield Problem(where, None, f"{what}{f'; {mend}' if mend else ''}")
+            yield self._public_result(_problem(error, str(self.path)))
 
     def public(self, text: str) -> str:
         """A text in which nothing tells where the source was put."""
@@ -62,7 +56,8 @@ class Source:
         if not self.names:
             return result
         if isinstance(result, Problem):
-            return replace(result, file=self.public(result.file), reason=self.public(result.reason))
+            mend = result.mend and self.public(result.mend)
+            return replace(result, file=self.public(result.file), reason=self.public(result.reason), mend=mend)
         if isinstance(result, Imported):
             return replace(result, place=self.public(result.place), source=self.public(result.source))
         return result
@@ -74,6 +69,8 @@ def check_paths(paths: Iterable[Path | str], importer: Importer) -> None:
     What can be read only once (a pipe) or has no end (a device) is none: files are read several times.
     """
     for path in map(str, paths):
+        if not path:
+            raise InputError("the name of what to import is empty", mend="name a file or a folder")
         local = None if _is_collection(path, importer) else _local_path(path)
         if local is not None and not local.exists():
             raise InputError("there is no such file or folder", where=str(local), mend="check the path")
@@ -106,7 +103,7 @@ class Fetching:
         text = str(path)
         local = _local_path(text)
         if _is_collection(text, self.importer):
-            yield Source(Path(text), is_named=True)
+            yield Source(Path(text))
         elif local is None:
             with temporary_folder(self.dataset) as folder:
                 fetched = copied(text, folder / _FETCHED, self._meter(folder, shown_url(text)))
@@ -121,37 +118,36 @@ class Fetching:
         if place.path.is_dir():
             yield from self._sources_in_folder(place)
         elif archive_stem(place.path.name) is None:
-            yield Source(place.path, is_named=True, names=place.names)
-        else:
-            with self._unpacked(place.path, place) as inside:
-                yield from self._sources_in_archive(inside, place.public(place.path))
+            yield Source(place.path, place.names)
+        elif (yield from self._sources_in_archive(place.path, place)) == 0:
+            raise InputError("the archive holds nothing of the format", where=place.public(place.path))
 
     def _sources_in_folder(self, place: _Place) -> Iterator[Source | Problem]:
         """Those that lie there, and those of the archives that do."""
         found = False
         for path in self.importer.sources(place.path):
             found = True
-            yield Source(path, is_named=path == place.path, names=place.names)
+            yield Source(path, place.names)
         for archive in _archives(place.path):
             found = True
-            try:
-                with self._unpacked(archive, place) as inside:
-                    yield from self._sources_in_archive(inside, None)
-            except UnreadableError as error:
-                yield Problem(error.where or place.public(archive), None, error.what)
+            if (yield from self._sources_in_archive(archive, place)) == 0:
+                self.loss.skip("fetch: archive that holds nothing of the format")
         if not found:
             raise InputError("the folder holds nothing of the format", where=place.public(place.path))
 
-    def _sources_in_archive(self, place: _Place, named: str | None) -> Iterator[Source]:
-        found = False
-        for path in self.importer.sources(place.path):
-            found = True
-            yield Source(path, is_named=False, names=place.names)
-        self.loss.skip("fetch: archive in an archive", sum(1 for _ in _archives(place.path)))
-        if not found:
-            if named is not None:
-                raise InputError("the archive holds nothing of the format", where=named)
-            self.loss.skip("fetch: archive that holds nothing of the format")
+    def _sources_in_archive(self, archive: Path, place: _Place) -> Generator[Source | Problem, None, int]:
+        """Those in an archive that lies at a place, or why it cannot be unpacked. Returns how many that is."""
+        count = 0
+        try:
+            with self._unpacked(archive, place) as inside:
+                for path in self.importer.sources(inside.path):
+                    count += 1
+                    yield Source(path, inside.names)
+                self.loss.skip("fetch: archive in an archive", sum(1 for _ in _archives(inside.path)))
+        except UnreadableError as error:
+            count += 1
+            yield _problem(error, place.public(archive))
+        return count
 
     @contextmanager
     def _unpacked(self, archive: Path, place: _Place) -> Iterator[_Place]:
@@ -176,6 +172,11 @@ class _Place:
 
     def public(self, path: Path) -> str:
         return _public(str(path), self.names)
+
+
+def _problem(error: UnreadableError, place: str) -> Problem:
+    """The same as a problem, at a place unless the error tells a better one."""
+    return Problem(error.where or place, None, error.what, error.mend)
 
 
 def _public(text: str, names: tuple[tuple[str, str], ...]) -> str:

@@ -46,6 +46,8 @@ class ImportReport:
     num_trajectories: int = 0
     """New ones, and so are ``num_turns``."""
     num_turns: int = 0
+    num_without_turns: int = 0
+    """New ones in which no action was answered, such as a talk without calls of tools."""
     num_present: int = 0
     """Trajectories that the run had already, or that came twice: not written again."""
     num_problems: int = 0
@@ -65,9 +67,10 @@ class ImportReport:
             "sources": self.num_sources,
             "trajectories": self.num_trajectories,
             "turns": self.num_turns,
+            "without_turns": self.num_without_turns,
             "already_there": self.num_present,
             "unreadable": self.num_problems,
-            "problems": [{"file": p.file, "line": p.line, "reason": p.reason} for p in self.problems],
+            "problems": [{"file": p.file, "line": p.line, "reason": p.told} for p in self.problems],
             "loss": self.loss.as_json(),
         }
 
@@ -101,7 +104,7 @@ def import_trajectories(
 
     Raises:
         InputError: the format, a path or a name is wrong, or ``paths`` hold no trajectory that can be imported.
-        UnreadableError: nothing of a file that was named can be read, or something cannot and ``strict`` is on.
+        UnreadableError: something cannot be read, and ``strict`` is on.
         StorageError: the disk is full or fails.
     """
     importer = importer or open_importer(source_format)
@@ -150,6 +153,7 @@ def _take(imported: Imported, staging: Staging, report: ImportReport, licence: s
     if staging.add(imported, header):
         report.num_trajectories += 1
         report.num_turns += len(imported.turns)
+        report.num_without_turns += not imported.turns
         report.loss.add(imported.loss)
     else:
         report.num_present += 1
@@ -157,7 +161,7 @@ def _take(imported: Imported, staging: Staging, report: ImportReport, licence: s
 
 def _refuse(problem: Problem, report: ImportReport, *, strict: bool) -> None:
     if strict:
-        raise UnreadableError(problem.reason, where=problem.place, mend="mend it, or import without --strict")
+        raise UnreadableError(problem.told, where=problem.place, mend="mend it, or import without --strict")
     report.note(problem)
 
 
@@ -165,7 +169,7 @@ def _nothing(report: ImportReport, paths: Sequence[Path | str]) -> InputError:
     where = ", ".join(shown_url(str(path)) for path in paths[:3])
     if report.problems:
         first = report.problems[0]
-        return InputError(f"nothing can be imported: {first.reason}", where=first.place)
+        return UnreadableError(f"nothing can be imported: {first.reason}", where=first.place, mend=first.mend)
     skipped = "; ".join(f"{count:,} x {kind}" for kind, count in report.loss.skipped.most_common(2))
     what = f"there is no trajectory of the format {report.source_format}"
     return InputError(f"{what}, only {skipped}" if skipped else what, where=where)

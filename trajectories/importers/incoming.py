@@ -7,13 +7,13 @@ import os
 import shutil
 import uuid
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
 from trajectories.errors import StorageError
-from trajectories.files import make_folder, storage_errors
+from trajectories.files import make_folder, missing_folders, remove_empty, storage_errors
 from trajectories.importers.base import UnreadableError
 
 _PREFIX: Final = ".incoming-"
@@ -96,7 +96,7 @@ def temporary_folder(dataset: Path) -> Iterator[Path]:
 
     Raises ``StorageError`` where the disk is full or fails.
     """
-    missing = [folder for folder in (dataset, *dataset.parents) if not folder.exists()]
+    missing = missing_folders(dataset)
     with storage_errors(dataset):
         make_folder(dataset)
         _remove_abandoned(dataset)
@@ -107,9 +107,7 @@ def temporary_folder(dataset: Path) -> Iterator[Path]:
         with storage_errors(dataset):
             shutil.rmtree(folder)
         os.close(handle)
-        with suppress(OSError):  # what is not empty stays
-            for each in missing:
-                each.rmdir()
+        remove_empty(missing)
 
 
 def _made_locked(dataset: Path) -> tuple[Path, int]:

@@ -14,7 +14,7 @@ import pyarrow as pa
 
 from trajectories.blobs import BlobStore
 from trajectories.dataset import Dataset, check_name
-from trajectories.files import make_folder, storage_errors
+from trajectories.files import missing_folders, remove_empty, storage_errors
 from trajectories.importers.base import Imported
 from trajectories.importers.known import KnownKeys
 from trajectories.journal import stored_events
@@ -36,9 +36,10 @@ class Staging:
         """Take a trajectory; False where the run has it already."""
         check_name(header.domain, "domain")
         if not self._domains:
-            # Only now: where there is nothing to import, nothing is left behind, not even a folder.
-            make_folder(self._dataset.journal_folder(self._run))
+            # Only now: an import that waits for nothing else is no reason for others to wait.
+            missing = missing_folders(self._dataset.journal_folder(self._run))
             self._stack.enter_context(exclusive(self._dataset, self._run))
+            self._stack.callback(remove_empty, missing)
         domain = self._domains.get(header.domain)
         if domain is None:
             domain = _Domain(self._dataset, header.domain, self._run, self._stack, self._part_bytes)
@@ -76,6 +77,8 @@ class _Domain:
         self._blobs, self._stack, self._part_bytes = dataset.blobs, stack, part_bytes
         self._partition = Partition(dataset, domain, run)
         self._partition.remove_uncommitted()
+        for folder in (self._partition.turns, self._partition.trajectories):
+            stack.callback(remove_empty, missing_folders(folder))
         self._known = stack.enter_context(KnownKeys())
         for trajectory_id in _committed_ids(dataset, self._partition):
             self._known.add(trajectory_id.encode())

@@ -28,7 +28,7 @@ NAME = "collect"
 @extra("collect")
 def run(
     tasks: Annotated[list[Path], typer.Argument(help="YAML task files, or folders of them.")],
-    dataset: Annotated[Path, typer.Option("--dataset", help="The data set's folder; made where it is not there.")],
+    dataset: Annotated[str, typer.Option("--dataset", help="The data set's folder; made where it is not there.")],
     policy: Annotated[Literal["scripted", "explore"], typer.Option(help="Who acts.")] = "scripted",
     num: Annotated[int, typer.Option(min=1, help="Episodes of each task.")] = 1,
     concurrency: Annotated[int, typer.Option(min=1, help="Sandboxes at a time.")] = 2,
@@ -65,7 +65,7 @@ def run(
         note(f"collect: {plural(len(given) - len(chosen), 'task')} without actions to follow left out")
     summary = asyncio.run(
         _collect(
-            Dataset(str(dataset)),
+            Dataset(dataset),
             chosen,
             run_name=name,
             engine_name=engine,
@@ -132,13 +132,13 @@ def _secrets(names: list[str]) -> dict[str, str]:
     return {name: os.environ[name] for name in names}
 
 
-def _show(summary: CollectSummary, dataset: Path, *, as_json: bool) -> None:
+def _show(summary: CollectSummary, dataset: str, *, as_json: bool) -> None:
     statuses = {str(status): count for status, count in summary.statuses.items()}
     if as_json:
         show_json(
             {
                 "run": summary.run,
-                "dataset": str(dataset),
+                "dataset": dataset,
                 "trajectories": statuses,
                 "turns": summary.num_turns,
                 "skipped": summary.num_skipped,

@@ -31,7 +31,7 @@ _NUM_ALWAYS = 3
 
 @extra("curate")
 def run(
-    dataset: Annotated[Path, typer.Argument(help="The data set's folder.")],
+    dataset: Annotated[str, typer.Argument(help="The data set's folder.")],
     name: Annotated[str, typer.Option(help="Of this curation; a data set may have several.")] = "default",
     profile: Annotated[
         Path | None,
@@ -59,13 +59,13 @@ def run(
 
     Example: worldtape curate data --benchmark terminal_test.jsonl --workers 8
     """
-    from curation import CurationProfile, curate, write_report
+    from curation import CurationProfile, Draw, curate, write_report
     from trajectories import Dataset
 
-    opened = Dataset(str(dataset))
+    opened = Dataset(dataset)
     chosen = CurationProfile.from_toml(profile) if profile else CurationProfile()
     if draw is not None:
-        chosen = CurationProfile.model_validate({**chosen.model_dump(), "draw": draw})
+        chosen = chosen.model_copy(update={"draw": Draw(draw)})
     with opened.naming_damage():
         summary = curate(
             opened,
@@ -149,8 +149,11 @@ def _show(summary: CurationSummary) -> None:
         (kind, count.num_turns, f"{count.num_turns / max(1, summary.num_turns):.1%}", count.num_kept)
         for kind, count in summary.classes.items()
     ]
+    title = f"{plural(summary.num_turns, 'turn')}, {summary.num_kept:,} in the loss"
     show_table(
-        f"{summary.num_turns:,} turns, {summary.num_kept:,} in the loss", ("class", "turns", "share", "kept"), rows
+        title,
+        ("class", "turns", "share", "kept"),
+        rows,
     )
     show_table("Why turns are in the loss, or are not", ("reason", "turns"), summary.reasons.items())
 
@@ -178,7 +181,8 @@ def _show_contamination(found: ContaminationSummary) -> None:
     columns = ("benchmark", "items", "of them found", "too short", "only boilerplate")
     shown = [place for place in range(len(columns)) if place < _NUM_ALWAYS or any(row[place] for row in rows)]
     show_table(
-        f"Contamination: {found.num_trajectories:,} trajectories touched, {found.num_turns:,} turns in them",
+        f"Contamination: {plural(found.num_trajectories, 'trajectory', 'trajectories')} touched, "
+        f"{plural(found.num_turns, 'turn')} in them",
         [columns[place] for place in shown],
         [[row[place] for place in shown] for row in rows],
     )

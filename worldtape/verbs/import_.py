@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Annotated, TypedDict
 
 import typer
 
-from trajectories import Dataset, InputError, JsonValue
+from trajectories import DOMAINS, Dataset, InputError, JsonValue
 from trajectories.importers import FORMATS, Corpus, CorpusSettings, Field, Importer, ImportReport, import_trajectories
 from worldtape.console import note, progress, show_facts, show_json, show_table
 
@@ -30,7 +29,7 @@ _PATHS = "Files, folders, archives, or URLs of these (https://, s3://, hf://); f
 def run(
     source_format: Annotated[str, typer.Argument(metavar="FORMAT", help=f"One of: {', '.join(FORMATS)}.")],
     paths: Annotated[list[str], typer.Argument(metavar="PATH...", help=_PATHS)],
-    dataset: Annotated[Path, typer.Option(help="The data set's folder.")],
+    dataset: Annotated[str, typer.Option(help="The data set's folder.")],
     run: Annotated[str | None, typer.Option(help="What to call it (default: import-FORMAT).")] = None,
     domain: Annotated[str | None, typer.Option(help="Their domain, where the importer would choose wrong.")] = None,
     licence: Annotated[str, typer.Option(help="Of what does not name its own; every trajectory's row has one.")] = "",
@@ -64,7 +63,7 @@ def run(
     importer = _corpus(source_format, field, source, keys)
     with progress("import", "trajectories") as report_progress:
         report = import_trajectories(
-            Dataset(str(dataset)),
+            Dataset(dataset),
             source_format,
             paths,
             run=run,
@@ -74,6 +73,8 @@ def run(
             importer=importer,
             progress=report_progress,
         )
+    if domain is not None and domain not in DOMAINS:
+        note(f"import: '{domain}' is none of {', '.join(DOMAINS)}: what is curated for one of these leaves it alone")
     _show(report, as_json=as_json)
 
 
@@ -95,7 +96,7 @@ def _show(report: ImportReport, *, as_json: bool) -> None:
     if as_json:
         show_json(facts)
         return
-    counts = ("sources", "trajectories", "turns", "already_there", "unreadable")
+    counts = ("sources", "trajectories", "turns", "without_turns", "already_there", "unreadable")
     show_facts(f"Imported as the run '{report.run}'", {name.replace("_", " "): facts[name] for name in counts})
     rows = _loss_rows(report.loss.as_json())
     if rows:

@@ -10,7 +10,7 @@ import polars as pl
 import typer
 
 from trajectories import Dataset, InputError, Trajectory
-from worldtape.console import note, show_facts, show_json, show_table, show_text
+from worldtape.console import note, plural, show_facts, show_json, show_table, show_text
 from worldtape.extras import extra
 
 NAME = "inspect"
@@ -63,7 +63,7 @@ def _show_overview(trajectories: pl.LazyFrame, sidecar: pl.LazyFrame | None, lim
         show_json({"num_trajectories": num_trajectories, **{name: rows.to_dicts() for name, rows in tables.items()}})
         return
     first = f"The first {limit:,} of " if num_trajectories > limit else ""
-    show_table(f"{first}{num_trajectories:,} trajectories", listed.columns, listed.iter_rows())
+    show_table(f"{first}{plural(num_trajectories, 'trajectory', 'trajectories')}", listed.columns, listed.iter_rows())
     show_table("Runs", runs.columns, runs.iter_rows())
     show_table("Domains", [name.replace("_", " ") for name in domains.columns], domains.iter_rows())
 

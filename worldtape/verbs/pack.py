@@ -22,7 +22,7 @@ NAME = "pack"
 
 @extra("pack")
 def run(
-    dataset: Annotated[Path, typer.Argument(help="The data set's folder.")],
+    dataset: Annotated[str, typer.Argument(help="The data set's folder.")],
     tokenizer: Annotated[str, typer.Option(help="A tokenizer's folder, or its name on the Hub.")],
     context: Annotated[int, typer.Option(help="Tokens a pack; readers may repack to another one.")] = 8192,
     curation: Annotated[str, typer.Option(help="Whose mask says what is in the loss.")] = "default",
@@ -51,7 +51,7 @@ def run(
 
     quiet_hub()
 
-    opened = Dataset(str(dataset))
+    opened = Dataset(dataset)
     with progress("pack", "row groups", [f"{dataset} with {tokenizer}, context {context}"]) as report:
         summary = pack(
             opened,

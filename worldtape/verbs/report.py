@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from trajectories import JsonValue
-from worldtape.console import note, show_json, show_table
+from worldtape.console import note, plural, show_json, show_table
 from worldtape.extras import extra
 
 if TYPE_CHECKING:
@@ -23,7 +23,7 @@ _Row = tuple[object, ...]
 
 @extra("curate")
 def run(
-    dataset: Annotated[Path, typer.Argument(help="The data set's folder.")],
+    dataset: Annotated[str, typer.Argument(help="The data set's folder.")],
     name: Annotated[str, typer.Option(help="Of the curation.")] = "default",
     against: Annotated[
         str | None,
@@ -44,7 +44,7 @@ def run(
     from curation.report import find_report, read_report, write_comparison
     from trajectories import Dataset
 
-    opened = Dataset(str(dataset))
+    opened = Dataset(dataset)
     sidecar = open_sidecar(opened, name)
     with opened.naming_damage():
         other = None if against is None else find_report(opened, name, against)
@@ -88,7 +88,7 @@ def _show(report: Report) -> None:
         for facts in report.classes
     ]
     show_table(
-        f"{total.num_turns:,} turns, {total.num_kept:,} in the loss",
+        f"{plural(total.num_turns, 'turn')}, {total.num_kept:,} in the loss",
         ("class", "turns", "share", "kept", "kept of them", "of their text"),
         rows,
     )
@@ -104,8 +104,8 @@ def _show_comparison(compared: Comparison) -> None:
     changes = compared.changes
     if changes is not None:
         note(
-            f"report: of {changes.total.num_turns:,} turns, {changes.total.num_fate_changed:,} changed their fate and "
-            f"{changes.total.num_class_changed:,} their class"
+            f"report: of {plural(changes.total.num_turns, 'turn')}, "
+            f"{changes.total.num_fate_changed:,} changed their fate and {changes.total.num_class_changed:,} their class"
         )
 
 

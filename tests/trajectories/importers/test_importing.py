@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import json
 import multiprocessing
 import os
@@ -62,6 +63,44 @@ def test_the_same_files_give_the_same_bytes(tmp_path: Path) -> None:
     for name in ("one", "two"):
         _import(tmp_path / name, path)
     assert _files(tmp_path / "one") == _files(tmp_path / "two")
+
+
+def test_a_named_file_that_breaks_off_gives_what_stands_before_it(tmp_path: Path) -> None:
+    lines = "".join(f"{json.dumps(_chat(number))}\n" for number in range(500)).encode()
+    packed = gzip.compress(lines)
+    (cut := tmp_path / "cut.jsonl.gz").write_bytes(packed[: len(packed) // 2])
+    whole = written(tmp_path, "whole.jsonl", _chat(1))
+    report = import_trajectories(Dataset(tmp_path / "data"), "messages", [cut, whole], licence="CC0-1.0")
+    assert report.num_trajectories > 1
+    assert [problem.file for problem in report.problems] == [str(cut)]
+    with pytest.raises(UnreadableError, match=r"cut\.jsonl\.gz"):
+        _import(tmp_path / "strictly", cut, strict=True)
+    assert not (tmp_path / "strictly").exists()
+
+
+def test_a_named_archive_that_cannot_be_unpacked_is_a_problem_of_its_own(tmp_path: Path) -> None:
+    (broken := tmp_path / "broken.zip").write_bytes(b"PK")
+    whole = written(tmp_path, "whole.jsonl", _chat(1))
+    report = import_trajectories(Dataset(tmp_path / "data"), "messages", [broken, whole], licence="CC0-1.0")
+    assert (report.num_trajectories, [problem.file for problem in report.problems]) == (1, [str(broken)])
+
+
+def test_an_import_that_fails_leaves_not_even_a_folder(tmp_path: Path) -> None:
+    path = written(tmp_path, "chats.jsonl", _chat(1), "{broken")
+    with pytest.raises(UnreadableError):
+        _import(tmp_path / "new" / "data", path, strict=True)
+    assert not (tmp_path / "new").exists()
+    _import(tmp_path / "data", written(tmp_path, "good.jsonl", _chat(2)))
+    before = sorted((tmp_path / "data").rglob("*"))
+    with pytest.raises(UnreadableError):
+        _import(tmp_path / "data", path, strict=True)
+    assert sorted((tmp_path / "data").rglob("*")) == before
+
+
+def test_what_nobody_answered_is_imported_and_counted_apart(tmp_path: Path) -> None:
+    talk = {"messages": [{"role": "user", "content": "hello"}, {"role": "assistant", "content": "hello"}]}
+    report = _import(tmp_path / "data", written(tmp_path, "chats.jsonl", talk, _chat(1)))
+    assert (report.num_trajectories, report.num_without_turns) == (2, 1)
 
 
 def test_rows_that_cannot_be_read_are_named_and_the_rest_is_imported(tmp_path: Path) -> None:
