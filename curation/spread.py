@@ -38,7 +38,8 @@ class Pool:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         self._client = None
-        self._stack.close()
+        with _silence():
+            self._stack.close()
 
     def map(self, work: Callable[[_Task], _Result], tasks: Sequence[_Task]) -> Iterator[_Result]:
         """The results of ``work`` on every task, in the order they finish.
@@ -61,8 +62,10 @@ class Pool:
             self._client = self._stack.enter_context(_client(self._scheduler, self._workers))
         futures = self._client.map(work, tasks, pure=False)
         try:
-            for future in as_completed(futures):
-                result = future.result()
+            # With their results: asking each for its own goes through Dask's event loop, which an interrupt upsets.
+            for future, result in as_completed(futures, with_results=True):
+                if future.cancelled():
+                    raise CancelledError
                 future.release()  # else all that a worker has done is done again where the worker dies
                 yield result
         except KilledWorker as error:
@@ -110,20 +113,21 @@ def own_cluster(workers: int) -> Iterator[LocalCluster]:
         try:
             yield cluster
         finally:
-            # A nanny that is starting a worker asserts when it is told to end it, and complains of one that takes its
-            # time; that must not hide why we stop. The workers are daemons of this process and end with it.
-            with _silent(logging.getLogger("distributed.nanny")), suppress(AssertionError):
+            # A nanny that is starting a worker asserts when it is told to end it; that must not hide why we stop. The
+            # workers are daemons of this process and end with it.
+            with suppress(AssertionError):
                 cluster.close()
 
 
 @contextmanager
-def _silent(logger: logging.Logger) -> Iterator[None]:
-    level = logger.level
-    logger.setLevel(logging.CRITICAL)
+def _silence() -> Iterator[None]:
+    """No log of anything: in the middle of its work, Dask complains of being closed, which would hide why we stop."""
+    before = logging.root.manager.disable
+    logging.disable(logging.CRITICAL)
     try:
         yield
     finally:
-        logger.setLevel(level)
+        logging.disable(before)
 
 
 @contextmanager

@@ -5,18 +5,23 @@ from __future__ import annotations
 import os
 import re
 import shutil
+import signal
 import subprocess
 import sys
 from collections.abc import Iterator
 from pathlib import Path
+from subprocess import PIPE
 
+import psutil
 import pyarrow.parquet as pq
 import pytest
 import typer
 from typer.testing import CliRunner
 
 from collectors import CollectSummary
-from tests.curation.recordings import record
+from curation import curate
+from tests.curation.recordings import cut_row_groups, record
+from tests.curation.test_job import wait_for
 from tests.sharding.conftest import write_shards
 from tests.worldtape.conftest import PROGRAM, Finished, Worldtape, files_below, make_newer, run_program
 from trajectories import Dataset, Status, compact
@@ -313,12 +318,12 @@ def test_a_stream_that_is_not_of_unicode_shows_the_rest_by_its_number(tmp_path: 
 _INTERRUPTED = """
 import os, signal, sys
 
-interrupted = sys.argv.pop(1)
+number, interrupted = int(sys.argv.pop(1)), sys.argv.pop(1)
 
 class Interrupter:
     def find_spec(self, name, path=None, target=None):
         if name == interrupted:
-            os.kill(os.getpid(), signal.SIGINT)
+            os.kill(os.getpid(), number)
 
 sys.meta_path.insert(0, Interrupter())
 from worldtape.__main__ import main
@@ -327,11 +332,67 @@ main()
 
 
 @pytest.mark.parametrize("module", ["polars", "curation.job"])
-def test_an_interrupt_during_the_imports_is_quiet(recorded: Dataset, module: str) -> None:
+@pytest.mark.parametrize(("number", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
+def test_an_interrupt_during_the_imports_is_quiet(recorded: Dataset, module: str, number: int, code: int) -> None:
     """Of the program, and of a verb."""
-    arguments = [sys.executable, "-c", _INTERRUPTED, module, "curate", str(recorded.folder)]
+    arguments = [sys.executable, "-c", _INTERRUPTED, str(int(number)), module, "curate", str(recorded.folder)]
     done = subprocess.run(arguments, capture_output=True, text=True, check=False)
-    assert (done.returncode, done.stdout, done.stderr) == (130, "", "")
+    assert (done.returncode, done.stdout, done.stderr) == (code, "", "")
+
+
+_UNHEARD = """
+import os, sys, threading, weakref
+from worldtape import cli
+from worldtape.__main__ import main
+
+def run():
+    thing = type("Thing", (), {})()
+    reference = weakref.ref(thing, lambda _: os.kill(os.getpid(), int(sys.argv[1])))
+    del thing
+    threading.Event().wait()
+
+cli.main = run
+main()
+"""
+
+
+@pytest.mark.parametrize(("number", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
+def test_a_signal_at_a_place_that_no_exception_leaves_is_heard(number: int, code: int) -> None:
+    arguments = [sys.executable, "-c", _UNHEARD, str(int(number))]
+    done = subprocess.run(arguments, capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stdout, done.stderr) == (code, "", "")
+
+
+_ON_WORKERS = """
+import functools, sys
+import curation
+from worldtape.__main__ import main
+
+if __name__ == "__main__":
+    sizes = curation.JobSizes(task_bytes=1, in_process_bytes=0)
+    curation.curate = functools.partial(curation.curate, sizes=sizes)
+    main()
+"""
+
+
+@pytest.mark.parametrize(("number", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
+def test_a_job_that_is_asked_to_end_takes_its_workers_with_it(tmp_path: Path, number: int, code: int) -> None:
+    dataset = Dataset(tmp_path / "data")
+    record(dataset, "t", [(f"echo {turn}", f"{turn}\n" * 100) for turn in range(60)])
+    compact(dataset, "r1")
+    cut_row_groups(dataset, 1)
+    (script := tmp_path / "on_workers.py").write_text(_ON_WORKERS)
+    command = [sys.executable, str(script), "curate", dataset.url, "--workers", "2"]
+    work = dataset.folder / "curation" / "default" / ".work"
+    with subprocess.Popen(command, stdout=PIPE, stderr=PIPE) as job:
+        wait_for(job, lambda: any(work.rglob("*.parquet.*-*")))
+        workers = psutil.Process(job.pid).children(recursive=True)
+        job.send_signal(number)
+        _, said = job.communicate(timeout=60)
+    assert job.returncode == code
+    assert [line for line in said.decode().splitlines() if not line.startswith("curate, ")] == []
+    assert psutil.wait_procs(workers, timeout=60)[1] == []
+    assert curate(dataset).num_turns == 60
 
 
 def test_work_that_is_refused_is_not_announced(worldtape: Worldtape, curated: Dataset, tmp_path: Path) -> None:
