@@ -9,6 +9,7 @@ from contextlib import ExitStack, contextmanager, suppress
 from types import TracebackType
 from typing import TYPE_CHECKING, Final, Self, TypeVar
 
+from curation import silent_worker
 from trajectories.errors import InputError, WorldtapeError
 
 if TYPE_CHECKING:
@@ -95,6 +96,7 @@ _PATIENCE_S: Final = 60
 _OWN_WORKERS: Final[Mapping[str, object]] = {
     # What goes wrong in a task is raised here, in one line; the worker would print it with all its calls before that.
     "distributed.nanny.pre-spawn-environ.DASK_LOGGING__DISTRIBUTED": "critical",
+    "distributed.worker.preload": [silent_worker.__name__],
     # Nobody looks at these; together they take a few per cent of every core.
     "distributed.worker.profile.enabled": False,
     "distributed.admin.tick.interval": "1s",
