@@ -14,12 +14,13 @@ import pyarrow.parquet as pq
 
 from curation.contamination import kernel
 from curation.contamination.index import NgramIndex
+from curation.contamination.layout import as_laid_out
 from curation.contamination.table import HITS
 from curation.ngrams import texts_of
 from curation.passes import place_of, texts_to_search
 from curation.pieces import Piece
 from curation.search_settings import ContaminationSettings
-from curation.text_buffers import Ends
+from curation.text_buffers import Ends, Texts
 from curation.words import lower_table
 from trajectories.files import storage_errors, written_whole
 
@@ -90,9 +91,16 @@ def _hits(rows: pa.Table, index: NgramIndex, lookup: kernel.Lookup, settings: Co
 def hits_of(
     column: pa.ChunkedArray, index: NgramIndex, lookup: kernel.Lookup, settings: ContaminationSettings
 ) -> pl.DataFrame:
-    """A row for each text of a column and item of a benchmark that it holds."""
-    num_ngrams = np.zeros(len(column), np.int64)
-    matches = kernel.match(texts_of(column), lower_table(), settings.ngram_words, lookup, num_ngrams)
+    """A row for each text of a column and item of a benchmark that it holds, in the reading that has more of it."""
+    texts = texts_of(column)
+    found = [_hits_of(read, index, lookup, settings) for read in (texts, as_laid_out(texts))]
+    fullest = pl.concat(found).sort("num_ngrams", descending=True, maintain_order=True)
+    return fullest.unique(["row", "source", "item"], keep="first", maintain_order=True)
+
+
+def _hits_of(texts: Texts, index: NgramIndex, lookup: kernel.Lookup, settings: ContaminationSettings) -> pl.DataFrame:
+    num_ngrams = np.zeros(texts.ends.size - 1, np.int64)
+    matches = kernel.match(texts, lower_table(), settings.ngram_words, lookup, num_ngrams)
     by_group = _by_group(matches, index)
     found = _enough(by_group, index, settings)
     by_item = by_group.filter(pl.col("group") == pl.col("item")).join(found, on=["row", "item"], how="semi")

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import json
 import random
+import textwrap
 from collections.abc import Callable, Iterator
 from typing import Any, NamedTuple
 
-from tests.curation.quoted_texts import rewrapped, sentence, vocabulary
+from tests.curation.quoted_texts import cut_into_rows, numbered, rewrapped, sentence, vocabulary
 
 
 class Labelled(NamedTuple):
@@ -50,6 +51,13 @@ def _quoting(rng: random.Random, name: str, body: str, around: Callable[[str], s
     yield Labelled("verbatim", around(body), name)
     yield Labelled("re-wrapped", around(rewrapped(body, rng.randint(30, 100), rng.choice(("", "> ", "# ")))), name)
     yield Labelled("escaped", json.dumps({"ok": True, "text": around(body.replace(" ", "\n"))}), name)
+    yield Labelled("cut into rows", cut_into_rows(around(body), rng.choice((80, 97, 100, 120, 160))), name)
+    yield Labelled("cut and alone", cut_into_rows(f"$ cat task.md\n{body}", 80), name)
+    viewed = textwrap.fill(around(body), rng.randint(30, 100))
+    behind = rng.choice(("\t", "  ", ":", " │ ", " | ", "→"))
+    yield Labelled("numbered", numbered(viewed, behind, rng.randint(1, 6)), name)
+    yield Labelled("numbered in JSON", json.dumps({"content": numbered(viewed, "\t")}, ensure_ascii=False), name)
+    yield Labelled("numbered, then cut", cut_into_rows(numbered(viewed.replace("\n", " "), "  "), 80), name)
     if len(words) > 40:
         start = rng.randrange(len(words) - 30)
         yield Labelled("in part", around(" ".join(words[start : start + 30])), name)

@@ -33,6 +33,18 @@ def changed(rng: random.Random, text: str, share: float) -> str:
     return " ".join(words)
 
 
+def cut_into_rows(text: str, width: int) -> str:
+    """The text as a terminal shows it that is so wide: cut wherever a row is full, also in the middle of a word."""
+    lines = text.split("\n")
+    return "\n".join(line[at : at + width] for line in lines for at in range(0, max(1, len(line)), width))
+
+
+def numbered(text: str, behind: str, width: int = 6) -> str:
+    """The text with a number and a sign before each line, as viewers of files show it."""
+    lines = text.split("\n")
+    return "\n".join(f"{number:{width}d}{behind}{line}" for number, line in enumerate(lines, 1))
+
+
 def rewrapped(text: str, width: int, prefix: str = "") -> str:
     """The text in other lines, as a mail or a comment would have it, and in capitals."""
     return textwrap.fill(text.upper(), width, initial_indent=prefix, subsequent_indent=prefix)

@@ -67,6 +67,7 @@ def test_quotations_are_found_and_look_alikes_are_not(tmp_path: Path) -> None:
     find_contamination(dataset, [written(tmp_path / "bench.jsonl", items)])
     assert Counter(case.kind for case in texts).keys() == {
         *("verbatim", "re-wrapped", "escaped", "in part", "misspelt"),
+        *("cut into rows", "cut and alone", "numbered", "numbered in JSON", "numbered, then cut"),
         *("other order", "same words", "a phrase", "rewritten", "boilerplate"),
     }
     assert_right(dataset, texts)
@@ -83,6 +84,7 @@ def test_a_short_task_in_a_row_of_many_fields_is_found_and_its_technical_fields_
     assert summary.items_found == {name: len(rows) for name, rows in benchmarks.items()}
     assert Counter(case.kind for case in texts).keys() == {
         *("verbatim", "re-wrapped", "escaped", "alone", "a long field in part"),
+        *("cut into rows", "cut and alone", "numbered", "numbered in JSON", "numbered, then cut"),
         *("other order", "same words", "a phrase", "boilerplate", "technical"),
     }
     assert_right(dataset, texts)
