@@ -85,9 +85,9 @@ def test_the_cells_of_ipython_are_commands() -> None:
 def test_a_demo_script_that_types_at_itself_has_five_commands() -> None:
     commands = lines_of(published("v3-emoji-table-hasscheck"))
     beginnings = ["check --path", "explain manifest.domain", "scaffold diagnostics", "scaffold diagnostics", "check"]
-    assert [
+    assert all(
         command.startswith(f"uv run hasscheck {start}") for command, start in zip(commands, beginnings, strict=True)
-    ]
+    )
     assert [command.rstrip().rpartition(" ")[2] for command in commands[2:4]] == ["--dry-run", "--force"]
 
 

@@ -115,6 +115,25 @@ def test_a_session_may_end_without_a_prompt_or_in_the_middle_of_a_command(tmp_pa
     assert cut.loss.skipped == {"segment: unfinished line": 1}
 
 
+def test_a_line_that_was_given_up_is_no_command(tmp_path: Path) -> None:
+    session = (
+        Session().command("ls", "a\r\n").out("$ ").typed("rm -r x").out("^C\r\n").command("pwd", "/\r\n").out("$ ")
+    )
+    found = session.imported(tmp_path)
+    assert keystrokes(found) == [["ls\n", "rm -r x\x03"], ["pwd\n"]]
+    assert found.turns[0].observation.text == "$ ls\na\n$ rm -r x^C\n$"
+
+
+def test_a_line_at_a_prompt_that_cannot_be_told_ends_the_turns_before_it(tmp_path: Path) -> None:
+    session = (
+        Session().command("ls", "a\r\n").command("pwd", "/\r\n").out("$ ").out("date\b\b\b\bwhoami", "\r\n", "me\r\n")
+    )
+    found = session.command("id", "7\r\n").out("$ ").imported(tmp_path)
+    assert lines_of(found) == ["ls\n", "pwd\n"]
+    assert found.turns[1].observation.text.endswith("$ pwd\n/\n$")
+    assert found.loss.skipped == {"segment: command": 1, "segment: line at a prompt that cannot be told": 1}
+
+
 def test_a_here_document_whose_lines_were_not_seen_ends_the_turns_before_it(tmp_path: Path) -> None:
     session = Session().command("ls", "a\r\n").command("cat <<END").out("> x\r\n> END\r\nx\r\n").command("pwd", "/\r\n")
     found = session.out("$ ").imported(tmp_path)

@@ -26,6 +26,8 @@ class EntryKind(StrEnum):
     """A line that was typed and not shown, such as a password: it is not kept."""
     UNFINISHED = "unfinished line"
     """A command whose end is not in the recording."""
+    UNTOLD = "line at a prompt that cannot be told"
+    """Something was entered, and what it was is not sure enough: it may have changed anything."""
 
 
 @dataclass(slots=True)
@@ -99,7 +101,8 @@ class Plan:
 def make_plan(entries: Sequence[Entry]) -> Plan:
     """Comments and empty lines are entered on the way to the next command, so they are part of its action.
 
-    What follows the last command stands outside; a command without an end ends the plan before it.
+    What follows the last command stands outside. A command without an end, or one that cannot be told, ends the plan
+    before it: what is seen afterwards is no answer to what was entered before.
     """
     plan = Plan()
     lead: list[Entry] = []
@@ -107,7 +110,7 @@ def make_plan(entries: Sequence[Entry]) -> Plan:
         if entry.kind is EntryKind.HIDDEN:
             plan.hidden.append((entry.begin_event, entry.enter_event))
             plan.left_out[entry.kind] += 1
-        elif entry.kind is EntryKind.UNFINISHED or entry.is_unfinished:
+        elif entry.kind in (EntryKind.UNFINISHED, EntryKind.UNTOLD) or entry.is_unfinished:
             _leave_out(plan, [*lead, entry, *entries[number + 1 :]])
             return plan
         elif entry.kind is EntryKind.COMMAND:

@@ -9,7 +9,7 @@ from typing import Final
 from trajectories.importers.asciicast.entries import Entry, EntryKind, Plan, continues, line_entry, make_plan
 from trajectories.importers.asciicast.grid import Grid
 from trajectories.importers.asciicast.key_log import KeyLog
-from trajectories.importers.asciicast.line_log import LineLog, LoggedLine
+from trajectories.importers.asciicast.line_log import LineLog, LoggedLine, Rest
 from trajectories.importers.asciicast.prompts import (
     Judgement,
     families,
@@ -23,6 +23,8 @@ from trajectories.importers.asciicast.prompts import (
 from trajectories.importers.asciicast.reader import CastReader
 
 _MOST_LINES: Final = 50_000
+_INTERRUPTED: Final = "^C"
+"""How a terminal shows the key that gives up a line."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -130,20 +132,37 @@ class _Reading:
             last.continue_with(behind, line.ended_event, line.ended_seconds)
             return
         self.judgements.append(judgement)
-        if judgement.is_entered:
+        if line.text.endswith(_INTERRUPTED):
+            self._read_interrupted(line)
+        elif judgement.is_entered:
             begin = judgement.rest.event + 1
             entry = line_entry(judgement.command, begin, line.ended_event, line.ended_seconds, judgement.prompt)
             entry.exit_code = line.exit_code
             self.entries.append(entry)
         elif not is_continuation_prompt(line.text):
-            self._read_empty(line)
+            self._read_empty_or_untold(line)
 
-    def _read_empty(self, line: LoggedLine) -> None:
-        """An empty line that was entered at a known prompt."""
-        for rest in reversed(line.rests):
-            if rest.length >= len(line.text) and families(prompt_of(line, rest)) & self._known:
-                self.entries.append(line_entry("", rest.event + 1, line.ended_event, line.ended_seconds, line.text))
-                return
+    def _read_interrupted(self, line: LoggedLine) -> None:
+        """What was typed at a known prompt and given up: no command, but keys."""
+        rest = self._at_known_prompt(line)
+        if rest is not None:
+            keys = f"{line.text[rest.length :].removesuffix(_INTERRUPTED)}\x03"
+            self.entries.append(Entry(EntryKind.KEYS, keys, rest.event + 1, line.ended_event, line.ended_seconds))
+
+    def _read_empty_or_untold(self, line: LoggedLine) -> None:
+        """What was entered at a known prompt: nothing, or what cannot be told."""
+        rest = self._at_known_prompt(line)
+        if rest is None:
+            return
+        entry = line_entry("", rest.event + 1, line.ended_event, line.ended_seconds, line.text)
+        if line.text[rest.length :].strip():
+            entry.kind = EntryKind.UNTOLD
+        self.entries.append(entry)
+
+    def _at_known_prompt(self, line: LoggedLine) -> Rest | None:
+        """The last place in a line at which the terminal stood still behind a known prompt."""
+        known = (rest for rest in reversed(line.rests) if families(prompt_of(line, rest)) & self._known)
+        return next(known, None)
 
     def _read_open(self, line: LoggedLine) -> None:
         """What stands typed at a known prompt when the recording ends."""
