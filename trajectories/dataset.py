@@ -137,24 +137,25 @@ class Dataset:
                 f"the data set cannot be read: {damage}", where=self.url, mend="copy it again from its source"
             ) from error
 
-    def trajectory(self, trajectory_id: str) -> Trajectory:
+    def trajectory(self, trajectory_id: str, run: str | None = None) -> Trajectory:
         """One trajectory, wherever it lies: in Parquet, or still in its journal (then as far as it has come).
 
-        Raises ``InputError`` where there is none of that id.
+        Raises ``InputError`` where there is none of that id or, unless it is told of which, where several runs have it.
         """
         # The journal first: compaction removes it only after the Parquet is there.
         with suppress(FileNotFoundError):
-            return _from_journal(self._journal_records(trajectory_id))
-        row = self._compacted_row(trajectory_id)
-        turns = self._rows_of(trajectory_id, self.turn_parts(), "turns", TURNS, run=str(row["run"]))
+            return _from_journal(self._journal_records(trajectory_id, run))
+        row = self._compacted_row(trajectory_id, run)
+        parts = [part for part in self.turn_parts() if part.run == row["run"]]
+        turns = self._rows_of(trajectory_id, parts, "turns", TURNS)
         return Trajectory(row, turns.sort("turn"))
 
-    def recording(self, trajectory_id: str) -> SessionRecording:
+    def recording(self, trajectory_id: str, run: str | None = None) -> SessionRecording:
         """The raw events of a trajectory's session.
 
-        Reading it raises ``InputError`` where there is no such trajectory, or it has no recording.
+        Reading it raises ``InputError`` where there is no such trajectory, or it has no recording, or as `trajectory`.
         """
-        return SessionRecording(lambda: self._session_lines(trajectory_id))
+        return SessionRecording(lambda: self._session_lines(trajectory_id, run))
 
     def recorded(self, run: str) -> dict[str, Status | None]:
         """Every trajectory of a run, compacted or not, and how it ended; None for one that has no ending yet."""
@@ -238,20 +239,26 @@ class Dataset:
         with reading_part(part.path):
             return read_part(part.path, columns=columns, filesystem=self.filesystem)
 
-    def _compacted_row(self, trajectory_id: str) -> dict[str, object]:
-        rows = self._rows_of(trajectory_id, self.trajectory_parts(), "trajectories", TRAJECTORIES).to_dicts()
+    def _compacted_row(self, trajectory_id: str, run: str | None) -> dict[str, object]:
+        parts = [part for part in self.trajectory_parts() if run in (None, part.run)]
+        found = self._rows_of(trajectory_id, parts, "trajectories", TRAJECTORIES) if parts else pl.DataFrame()
+        rows = found.to_dicts()
         if not rows:
-            raise InputError(f"there is no trajectory {trajectory_id}", where=self.url)
+            of_run = "" if run is None else f" in the run '{run}'"
+            raise InputError(f"there is no trajectory {trajectory_id}{of_run}", where=self.url)
+        if len(rows) > 1:
+            runs = ", ".join(sorted(str(row["run"]) for row in rows))
+            raise InputError(
+                f"several runs have the trajectory {trajectory_id}", where=self.url, mend=f"say which run: {runs}"
+            )
         return rows[0]
 
-    def _rows_of(
-        self, trajectory_id: str, parts: list[Part], table: str, schema: pa.Schema, *, run: str | None = None
-    ) -> pl.DataFrame:
+    def _rows_of(self, trajectory_id: str, parts: list[Part], table: str, schema: pa.Schema) -> pl.DataFrame:
         """The rows of one trajectory, with ``domain`` and ``run``; pages of others are passed over by their statistics.
 
         Raises ``DamagedFileError`` that names the part where a page is not what was written.
         """
-        paths = [part.path for part in parts if run in (None, part.run)]
+        paths = [part.path for part in parts]
         files = parts_dataset(paths, base=f"{self.root}/{table}", filesystem=self._reached_through)
         with self.naming_damage():
             rows = files.to_table(
@@ -260,20 +267,21 @@ class Dataset:
             rows.validate(full=True)  # a text that is no UTF-8: of a writer without checksums
             return cast("pl.DataFrame", pl.from_arrow(rows))
 
-    def _journal_records(self, trajectory_id: str) -> Iterator[Record]:
+    def _journal_records(self, trajectory_id: str, run: str | None) -> Iterator[Record]:
         """Raises ``FileNotFoundError`` where the trajectory has no journal."""
         check_name(trajectory_id, "trajectory id")
-        found = self.filesystem.glob(f"{escape(self.root)}/journal/*/{trajectory_id}{SUFFIX}")
+        folder = "*" if run is None else escape(check_name(run, "run"))
+        found = self.filesystem.glob(f"{escape(self.root)}/journal/{folder}/{trajectory_id}{SUFFIX}")
         if not found:
             raise FileNotFoundError(trajectory_id)
         with cast("BinaryIO", self.filesystem.open(found[0], "rb")) as file:
             yield from JournalReader(file, found[0])
 
-    def _session_lines(self, trajectory_id: str) -> Iterator[bytes]:
+    def _session_lines(self, trajectory_id: str, run: str | None) -> Iterator[bytes]:
         with suppress(FileNotFoundError):
-            yield from session_lines(self._journal_records(trajectory_id), self.blobs)
+            yield from session_lines(self._journal_records(trajectory_id, run), self.blobs)
             return
-        blob = self._compacted_row(trajectory_id)["recording_blob"]
+        blob = self._compacted_row(trajectory_id, run)["recording_blob"]
         if blob is None:
             raise InputError(f"trajectory {trajectory_id} has no recording", where=self.url)
         yield from self.blobs.lines(str(blob))

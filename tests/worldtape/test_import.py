@@ -75,6 +75,23 @@ def test_a_data_set_at_a_url_is_refused_and_no_folder_takes_its_place(
     assert sorted(tmp_path.iterdir()) == [path]
 
 
+def test_a_trajectory_that_two_runs_have_is_shown_of_the_run_that_is_named(
+    worldtape: Worldtape, tmp_path: Path
+) -> None:
+    path, data = written(tmp_path, "chats.jsonl", samples.CHAT), tmp_path / "data"
+    for name in ("one", "two"):
+        worldtape("import", "messages", path, "--dataset", data, "--run", name)
+    (trajectory_id,) = {row["trajectory_id"] for row in worldtape("inspect", data, "--json").json["trajectories"]}
+    for beginning in (trajectory_id, trajectory_id[:-3]):
+        refused = worldtape("inspect", data, beginning)
+        assert refused.code == 2
+        assert refused.error.endswith("say which run: one, two")
+        shown = worldtape("inspect", data, beginning, "--run", "two", "--json").json
+        assert shown["trajectory"]["run"] == "two"
+        assert len(shown["turns"]) == 3
+    assert worldtape("inspect", data, trajectory_id, "--run", "three").code == 2
+
+
 def test_an_empty_name_is_not_the_working_folder(
     worldtape: Worldtape, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

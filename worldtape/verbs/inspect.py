@@ -23,6 +23,7 @@ Row = dict[str, Any]
 def run(
     dataset: Annotated[str, typer.Argument(help="The data set's folder or URL.")],
     trajectory: Annotated[str | None, typer.Argument(help="A trajectory's id, or its beginning.")] = None,
+    run: Annotated[str | None, typer.Option(help="Of which run the trajectory is, where several have it.")] = None,
     curation: Annotated[
         str | None, typer.Option(help="Whose classes and mask to show (default: 'default', where there is one).")
     ] = None,
@@ -39,7 +40,7 @@ def run(
             trajectories = opened.scan_trajectories()
             _show_overview(trajectories, _sidecar(opened, curation), limit, as_json=as_json)
         else:
-            found = _found(opened, trajectory)
+            found = _found(opened, trajectory, run)
             _show_trajectory(found, _judgements(found, _sidecar(opened, curation)), as_json=as_json)
 
 
@@ -79,14 +80,15 @@ def _domains(trajectories: pl.LazyFrame, sidecar: pl.LazyFrame | None) -> pl.Dat
     return domains.sort("domain").collect(engine="streaming")
 
 
-def _found(dataset: Dataset, beginning: str) -> Trajectory:
+def _found(dataset: Dataset, beginning: str, run: str | None) -> Trajectory:
     """The trajectory of that id, which may still be open in its journal; or the one whose id begins so."""
     try:
-        return dataset.trajectory(beginning)
+        return dataset.trajectory(beginning, run)
     except InputError:
         ids = dataset.scan_trajectories().filter(pl.col("trajectory_id").str.starts_with(beginning))
-        few: list[str] = ids.select("trajectory_id").head(4).collect(engine="streaming")["trajectory_id"].to_list()
-        if not few:
+        of_run = ids if run is None else ids.filter(pl.col("run") == run)
+        few: list[str] = of_run.select("trajectory_id").unique().head(4).collect()["trajectory_id"].to_list()
+        if few in ([], [beginning]):
             raise
     if len(few) > 1:
         raise InputError(
@@ -94,7 +96,7 @@ def _found(dataset: Dataset, beginning: str) -> Trajectory:
             where=dataset.url,
             mend=f"say more: {', '.join(sorted(few))}",
         )
-    return dataset.trajectory(few[0])
+    return dataset.trajectory(few[0], run)
 
 
 def _chosen_curation(dataset: Dataset, name: str | None) -> str | None:
