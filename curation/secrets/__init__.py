@@ -13,6 +13,7 @@ wrapped at the edge of a screen whose rows hold double-width characters.
 """
 
 from curation.secrets.detector import SCREEN_COLUMNS, find, screen_columns
+from curation.secrets.documents import redact_document
 from curation.secrets.finding import PERSONAL, Finding
 from curation.secrets.job import find_secrets
 from curation.secrets.redaction import Placeholders, redact, redact_trajectory
@@ -30,6 +31,7 @@ __all__ = [
     "find_secrets",
     "open_secrets",
     "redact",
+    "redact_document",
     "redact_trajectory",
     "screen_columns",
 ]

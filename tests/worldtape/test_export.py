@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
+from tests.curation.secrets.test_detector import key
 from tests.trajectories.importers import samples
 from tests.trajectories.importers.import_support import written
 from tests.worldtape.conftest import Worldtape
@@ -13,9 +15,27 @@ def test_what_is_exported_can_be_imported_again(worldtape: Worldtape, tmp_path: 
     chats = written(tmp_path, "chats.jsonl", samples.CHAT)
     imported = worldtape("import", "messages", chats, "--dataset", tmp_path / "data", "--json").json
     exported = worldtape("export", tmp_path / "data", tmp_path / "atif", "--json").json
-    assert exported == {"format": "atif", "folder": str(tmp_path / "atif"), "trajectories": 1}
+    assert exported == {"format": "atif", "folder": str(tmp_path / "atif"), "trajectories": 1, "redactions": {}}
     again = worldtape("import", "atif", tmp_path / "atif", "--dataset", tmp_path / "again", "--json").json
     assert (again["trajectories"], again["turns"]) == (1, imported["turns"])
+
+
+def test_what_is_exported_has_placeholders_for_secrets_unless_they_are_asked_for(
+    worldtape: Worldtape, tmp_path: Path
+) -> None:
+    token = f"ghp_{key()}"
+    call = {"id": "1", "function": {"name": "run", "arguments": json.dumps({"command": f"login {token}"})}}
+    answer = {"role": "tool", "tool_call_id": "1", "content": f"{token} is good"}
+    messages = [{"role": "user", "content": "log in"}, {"role": "assistant", "tool_calls": [call]}, answer]
+    worldtape(
+        "import", "messages", written(tmp_path, "a.jsonl", {"messages": messages}), "--dataset", tmp_path / "data"
+    )
+    told = worldtape("export", tmp_path / "data", tmp_path / "safe")
+    assert "placeholders stand for secrets and personal data: 2 github-token" in told.err
+    worldtape("export", tmp_path / "data", tmp_path / "whole", "--with-secrets")
+    (safe,), (whole,) = ([path.read_text() for path in (tmp_path / name).iterdir()] for name in ("safe", "whole"))
+    assert (safe.count(token), safe.count("[secret:github-token:1]")) == (0, 2)
+    assert whole.count(token) == 2
 
 
 def test_there_must_be_something_to_export(worldtape: Worldtape, tmp_path: Path) -> None:

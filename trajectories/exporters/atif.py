@@ -7,7 +7,7 @@ screenshots and the hashes of states are not exported.
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from datetime import datetime
 from pathlib import Path
 from typing import Final, cast
@@ -47,15 +47,22 @@ _KEYS_CALLS: Final = (TERMINAL_CALL, COMPLETE_CALL)
 _Json = dict[str, JsonValue]
 
 
-def export_atif(dataset: Dataset, folder: Path, *, run: str | None = None) -> int:
+def export_atif(
+    dataset: Dataset, folder: Path, *, run: str | None = None, revise: Callable[[_Json, str], JsonValue] | None = None
+) -> int:
     """Write a file ``TRAJECTORY.json`` for every committed trajectory (of one run), and return how many there are.
+
+    Args:
+        revise: makes of a document, and its domain, what is written in its place: one without secrets, for instance.
 
     Raises ``StorageError`` where the disk is full or fails; a file is whole or not there.
     """
     count = 0
     for trajectory in stored_trajectories(dataset, run=run):
         with written_whole(folder / f"{trajectory.row['trajectory_id']}.json") as file:
-            file.write(json.dumps(atif_document(trajectory), ensure_ascii=False, indent=1).encode())
+            document = atif_document(trajectory)
+            revised = document if revise is None else revise(document, _text(trajectory.row["domain"]))
+            file.write(json.dumps(revised, ensure_ascii=False, indent=1).encode())
         count += 1
     return count
 

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+from collections import Counter
+from collections.abc import Callable
 from pathlib import Path
 from typing import Annotated, Literal
 
 import typer
 
-from trajectories import Dataset
+from trajectories import Dataset, JsonValue
 from trajectories.exporters import export_atif
 from worldtape.console import note, plural, show_json
+from worldtape.extras import extra
 
 NAME = "export"
 
@@ -19,14 +22,38 @@ def run(
     folder: Annotated[Path, typer.Argument(help="Where the files go: one a trajectory.")],
     to: Annotated[Literal["atif"], typer.Option("--to", help="The format.")] = "atif",
     run: Annotated[str | None, typer.Option("--run", help="Only the trajectories of this run.")] = None,
+    with_secrets: Annotated[
+        bool, typer.Option("--with-secrets", help="Leave found secrets and personal data in; else placeholders stand.")
+    ] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print the summary as JSON.")] = False,
 ) -> None:
     """Write every trajectory as a file of another format; what that format has no place for goes into its extra fields.
 
+    Secrets and personal data are replaced by placeholders, as they are when the data set is packed.
+
     Example: worldtape export data exported/ --to atif
     """
-    count = export_atif(Dataset(dataset), folder, run=run)
+    redactions: Counter[str] = Counter()
+    revise = None if with_secrets else _without_secrets(redactions)
+    count = export_atif(Dataset(dataset), folder, run=run, revise=revise)
+    counts = dict(sorted(redactions.items()))
     if as_json:
-        show_json({"format": to, "folder": str(folder), "trajectories": count})
-    else:
-        note(f"export: {plural(count, 'file')} of {to} in {folder}")
+        show_json({"format": to, "folder": str(folder), "trajectories": count, "redactions": counts})
+        return
+    note(f"export: {plural(count, 'file')} of {to} in {folder}")
+    if counts:
+        kinds = ", ".join(f"{number:,} {kind}" for kind, number in counts.items())
+        note(f"export: placeholders stand for secrets and personal data: {kinds}")
+
+
+@extra("curate")
+def _without_secrets(redactions: Counter[str]) -> Callable[[dict[str, JsonValue], str], JsonValue]:
+    """Makes placeholders of what is found in a document, and counts it."""
+    from curation.secrets import redact_document, screen_columns
+
+    def revise(document: dict[str, JsonValue], domain: str) -> JsonValue:
+        revised, counts = redact_document(document, columns=screen_columns(domain))
+        redactions.update(counts)
+        return revised
+
+    return revise
