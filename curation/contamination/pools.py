@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from enum import StrEnum
-from typing import NamedTuple
+from typing import Final, NamedTuple
 
 import polars as pl
 
@@ -18,6 +18,11 @@ class Key(StrEnum):
     SPLIT_GROUP = "split_group"
     SOURCE = "source"
     TRAJECTORY = "trajectory_id"
+
+
+_PLACE_IN_FILE: Final = r"(?s)^(.*[./\\].*?|datasets:.*?)(:\d+)?(#subagent-\d+)*$"
+"""A file or collection, and which line or element of it; other names with numbers, such as ``ECLI:NL:1``, are none."""
+_PORT: Final = r"://[^/]*:\d+$"
 
 
 class Violation(NamedTuple):
@@ -38,7 +43,8 @@ def disjoint_groups(
 ) -> list[Violation]:
     """What pools have in common, sorted; nothing where they are disjoint.
 
-    An empty value says nothing about where a trajectory is from, so it is compared by ``trajectory_id`` instead.
+    An empty value says nothing about where a trajectory is from, so it is compared by ``trajectory_id`` instead. Of a
+    source that is a place in a file (``FILE:LINE``) the file is compared: its rows are of one source.
 
     Args:
         pools: by name, data sets, several at once too, or selections of ``Dataset.scan_trajectories()``.
@@ -67,9 +73,15 @@ def _rows(pool: Sequence[Dataset] | Dataset | pl.LazyFrame) -> list[pl.LazyFrame
 def _shared(rows: pl.LazyFrame, key: Key) -> list[Violation]:
     shared = (
         rows.filter(pl.col(key.value) != "")
-        .group_by(value=key.value)
+        .group_by(value=_file_of(pl.col(key.value)) if key is Key.SOURCE else key.value)
         .agg(pl.col("pool").unique().sort(), num_trajectories=pl.len())
         .filter(pl.col("pool").list.len() > 1)
         .collect(engine="streaming")
     )
     return [Violation(key, value, tuple(pools), count) for value, pools, count in shared.iter_rows()]
+
+
+def _file_of(source: pl.Expr) -> pl.Expr:
+    """The file or collection that sources name, without the line or element in it."""
+    is_host = source.str.contains(_PORT)
+    return pl.when(is_host).then(source).otherwise(source.str.replace(_PLACE_IN_FILE, "${1}"))

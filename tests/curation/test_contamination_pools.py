@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import polars as pl
@@ -10,6 +11,7 @@ import pytest
 from curation.contamination import Key, Violation, disjoint_groups
 from tests.curation.recordings import record
 from trajectories import Dataset, InputError, compact
+from trajectories.importers import import_trajectories
 
 
 def pool(*rows: tuple[str, str, str]) -> pl.LazyFrame:
@@ -43,6 +45,47 @@ def test_the_keys_can_be_chosen() -> None:
 
 def test_no_source_is_not_a_common_source() -> None:
     assert disjoint_groups({"cpt": pool(("a", "", "")), "sft": pool(("b", "", ""))}) == []
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "shared"),
+    [
+        ("laws/a.jsonl:1", "laws/a.jsonl:20", "laws/a.jsonl"),
+        ("laws: a.jsonl:1", "laws: a.jsonl:2", "laws: a.jsonl"),
+        ("a.tar.gz!b/c.json:7", "a.tar.gz!b/c.json", "a.tar.gz!b/c.json"),
+        ("a.json#subagent-1", "a.json:2#subagent-1#subagent-2", "a.json"),
+        ("https://host/a.jsonl:1", "https://host/a.jsonl:2", "https://host/a.jsonl"),
+        ("datasets:laws:train:1", "datasets:laws:train:2", "datasets:laws:train"),
+        ("two\nlines.jsonl:1", "two\nlines.jsonl:2", "two\nlines.jsonl"),
+    ],
+)
+def test_the_rows_of_one_file_are_of_one_source(one: str, other: str, shared: str) -> None:
+    pools = {"cpt": pool(("a", "g1", one)), "eval": pool(("b", "g2", other))}
+    assert disjoint_groups(pools) == [Violation(Key.SOURCE, shared, ("cpt", "eval"), 2)]
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        ("laws/a.jsonl:1", "laws/b.jsonl:1"),
+        ("a.zip!b.json:1", "a.zip!c.json:1"),
+        ("https://host:8080", "https://host:8081"),
+        ("ECLI:NL:1", "ECLI:NL:2"),
+    ],
+)
+def test_other_files_are_other_sources(one: str, other: str) -> None:
+    assert disjoint_groups({"cpt": pool(("a", "g1", one)), "eval": pool(("b", "g2", other))}) == []
+
+
+def test_rows_of_one_import_are_no_two_pools(tmp_path: Path) -> None:
+    chats = [{"messages": [{"role": "user", "content": task}, {"role": "assistant", "content": ""}]} for task in "ab"]
+    path = tmp_path / "chats.jsonl"
+    path.write_text("".join(f"{json.dumps(chat)}\n" for chat in chats))
+    dataset = Dataset(tmp_path / "data")
+    import_trajectories(dataset, "messages", [path], licence="MIT")
+    rows = dataset.scan_trajectories()
+    pools = {name: rows.filter(pl.col("instruction") == task) for name, task in (("cpt", "a"), ("eval", "b"))}
+    assert disjoint_groups(pools) == [Violation(Key.SOURCE, str(path), ("cpt", "eval"), 2)]
 
 
 def test_data_sets_and_selections_of_them_are_pools(tmp_path: Path) -> None:

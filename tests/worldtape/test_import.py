@@ -29,7 +29,26 @@ def test_the_report_as_json_counts_everything(worldtape: Worldtape, tmp_path: Pa
     assert (report["run"], report["trajectories"], report["turns"], report["unreadable"]) == ("theirs", 1, 3, 1)
     assert report["problems"][0]["line"] == 2
     assert report["loss"]["inferred"]["time of a turn"] == 3
+    assert report["stages"] == {}
     assert worldtape(*arguments).json["already_there"] == 1
+
+
+def test_the_report_tells_what_came_into_and_out_of_each_stage(worldtape: Worldtape, tmp_path: Path) -> None:
+    events = [[0.1, "o", "$ "], [0.2, "o", "l"], [0.3, "o", "s"], [0.4, "o", "\r\na\r\n$ "], [0.5, "?", "noise"]]
+    more = [[0.6, "o", "pwd"], [0.7, "o", "\r\n/\r\n$ "], [0.8, "i", "\x1b[1;1R"]]
+    header = {"version": 2, "width": 40, "height": 10}
+    one = written(tmp_path, "one.cast", header, *events, *more)
+    broken = written(tmp_path, "broken.cast", {"version": 9})
+    arguments = ("import", "asciicast", one, broken, "--dataset", tmp_path / "data", "--licence", "MIT")
+    assert "What passed the stages" in worldtape(*arguments).out
+    stages = worldtape(*arguments, "--json").json["stages"]
+    assert [(name, counts["in"], counts["out"]) for name, counts in stages.items()] == [
+        ("fetch", 2, 1),
+        ("denoise", 8, 6),
+        ("segment", 6, 2),
+        ("align", 2, 2),
+        ("score", 2, 2),
+    ]
 
 
 def test_a_pointer_in_place_of_a_file_is_one_line_and_exit_code_2(worldtape: Worldtape, tmp_path: Path) -> None:

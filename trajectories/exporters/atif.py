@@ -1,7 +1,7 @@
 """ATIF 1.7, as Harbor's own model accepts it.
 
-What ATIF has no field for goes under ``extra.worldtape``, so that an import gives the same turns again. Raw events,
-screenshots and the hashes of states are not exported.
+What ATIF has no field for goes under ``extra.worldtape``, so that an import gives the same turns again, under the same
+licence, source and split group. Raw events, screenshots and the hashes of states are not exported.
 """
 
 from __future__ import annotations
@@ -15,32 +15,13 @@ from typing import Final, cast
 from trajectories.dataset import Dataset
 from trajectories.exporters.stored import Row, StoredTrajectory, stored_trajectories
 from trajectories.files import written_whole
-from trajectories.importers.atif_steps import COMPLETE_CALL, EXPORTED, TERMINAL_CALL
+from trajectories.importers.atif_kept import EXPORTED, KEPT_COLUMNS, KEPT_TURN_COLUMNS, PROMPT_PARTS
 from trajectories.importers.base import NO_TIME
+from trajectories.importers.terminus import COMPLETE_CALL, TERMINAL_CALL
 from trajectories.importers.values import seconds
 from trajectories.model import JsonValue, canonical_json
 
 _VERSION: Final = "ATIF-v1.7"
-_PROMPT_PARTS: Final = (
-    "task_description",
-    "action_space",
-    "initial_state",
-    "demonstrations",
-    "simulation_instruction",
-)
-_KEPT_OF_TRAJECTORY: Final = ("domain", "sandbox", "status", "error", "licence", "source", "source_format")
-_KEPT_OF_TURN: Final = (
-    "duration_s",
-    "renderer",
-    "exit_code",
-    "timed_out",
-    "truncated",
-    "bytes_total",
-    "error_kind",
-    "error",
-    "tree_status",
-)
-
 _KEYS_CALLS: Final = (TERMINAL_CALL, COMPLETE_CALL)
 """Names that mean keys, not calls."""
 
@@ -74,9 +55,10 @@ def atif_document(trajectory: StoredTrajectory) -> _Json:
     steps: list[_Json] = [{"source": "system", "message": _text(system)}] if system else []
     steps.append({"source": "user", "message": _text(row["instruction"])})
     steps += [_step(turn) for turn in trajectory.turns]
-    kept: _Json = {name: _plain(row[name]) for name in _KEPT_OF_TRAJECTORY if row[name]}
+    kept: _Json = {name: _plain(row[name]) for name in KEPT_COLUMNS if row[name]}
     kept["outcome"] = json.loads(_text(row["outcome_json"]))
-    kept["prompt"] = {name: _text(row[name]) for name in _PROMPT_PARTS}
+    kept["versions"] = json.loads(_text(row["versions_json"]))
+    kept["prompt"] = {name: _text(row[name]) for name in PROMPT_PARTS}
     return {
         "schema_version": _VERSION,
         "session_id": _text(row["run"]),
@@ -98,7 +80,7 @@ def _agent(row: Row) -> _Json:
 
 def _step(turn: Row) -> _Json:
     payload: JsonValue = json.loads(_text(turn["action_json"]))
-    kept: _Json = {name: _plain(turn[name]) for name in _KEPT_OF_TURN if turn[name] is not None}
+    kept: _Json = {name: _plain(turn[name]) for name in KEPT_TURN_COLUMNS if turn[name] is not None}
     calls = _calls(payload, int(cast("int", turn["turn"]))) if turn["action"] == canonical_json(payload) else []
     result: _Json = {"content": _text(turn["observation"])}
     step: _Json = {"source": "agent", "message": ""}
@@ -142,4 +124,6 @@ def _text(value: object) -> str:
 
 
 def _plain(value: object) -> JsonValue:
+    if isinstance(value, datetime):
+        return value.isoformat()
     return value if isinstance(value, str | int | float | bool | None) else str(value)

@@ -7,8 +7,9 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Final
 
+from trajectories.importers.agent import AgentCalls
 from trajectories.importers.base import Imported, NoTrajectory, Result, TurnList, UnreadableError, answer, files_named
-from trajectories.importers.loss import LossReport
+from trajectories.importers.loss import LossReport, Shape, whole
 from trajectories.importers.sources import Row, each_row
 from trajectories.importers.tools import domain_of
 from trajectories.importers.values import Object, as_object, as_text, objects, plain, shown
@@ -17,9 +18,16 @@ from trajectories.model import Action, JsonValue, Observation, SystemPrompt
 sources = files_named("*.json", "*.jsonl")
 
 _FIELDS: Final = {"id", "content", "details"}
+_ITEMS: Final[Mapping[str, Shape]] = {
+    "text_observation": whole("class_", "content", "source", "name"),
+    "web_observation": whole("class_", "axtree", "html"),
+    "message_action": whole("class_", "content", "description"),
+    "api_action": whole("class_", "function", "kwargs", "description"),
+    "code_action": whole("class_", "language", "content", "description"),
+}
+"""Class of an item → what is used of it."""
 _NEW_PROBLEM: Final = re.compile(r"Now, I will start a new problem\b")
 """What stands between AgentInstruct's demonstration and the task."""
-_TRUNCATED: Final = "truncated because the output is too long]"
 
 
 def read(source: Path) -> Iterator[Result]:
@@ -36,6 +44,8 @@ def _imported(row: Row) -> Imported | NoTrajectory:
     loss = LossReport()
     loss.drop_fields("trajectory", fields, _FIELDS)
     items = objects(fields.get("content"), "content")
+    for item in items:
+        loss.drop_unknown("item", item, _ITEMS.get(_kind(item), whole("class_")))
     begin = _begin(items)
     events = _Events(loss)
     for item in items[begin:]:
@@ -76,12 +86,12 @@ class _Events:
     def __init__(self, loss: LossReport) -> None:
         self._loss = loss
         self._turns = TurnList(loss)
-        self._names: list[str] = []
+        self._agent = AgentCalls(loss)
         self._languages: set[str] = set()
         self._pages = 0
-        self._said: list[str] = []
-        """What the agent has said since its last action: the reasons of the next one."""
         self._action: Action | None = None
+        self._asks_harness = False
+        """Whether the last action was a call that the agent's harness answers."""
         self._answers: list[Observation] = []
         self.instruction = self.system = ""
         self.initial: Observation = answer("")
@@ -91,11 +101,12 @@ class _Events:
         kind = _kind(item)
         if kind == "message_action":
             self._end_turn()
-            self._said += filter(None, (plain(item.get("description")), shown(item.get("content"))))
+            self._agent.say(plain(item.get("description")), shown(item.get("content")))
             self._loss.skip("agent message")
         elif kind in ("api_action", "code_action"):
             self._end_turn()
             self._action = self._call(item) if kind == "api_action" else self._code(item)
+            self._asks_harness = self._action is None
         elif kind == "text_observation":
             self._text(item)
         elif kind == "web_observation":
@@ -117,28 +128,26 @@ class _Events:
         if self._languages:
             self._loss.infer("domain")
             return "terminal"
-        return domain_of(self._names, self._loss)
+        return domain_of(self._agent.names, self._loss)
 
-    def _call(self, item: Object) -> Action:
+    def _call(self, item: Object) -> Action | None:
         name = as_text(item.get("function"), "the function of an action")
-        self._names.append(name)
-        return Action.of({"name": name, "arguments": item.get("kwargs")}, reasoning=self._reasons(item))
+        return self._agent.action(name, item.get("kwargs"), plain(item.get("description")))
 
     def _code(self, item: Object) -> Action:
         code, language = as_text(item.get("content"), "code"), plain(item.get("language"))
         self._languages.add(language)
-        return Action(code, {"language": language, "code": code}, self._reasons(item))
-
-    def _reasons(self, item: Object) -> str | None:
-        said, self._said = [*self._said, plain(item.get("description"))], []
-        return "\n".join(filter(None, said)) or None
+        return Action(code, {"language": language, "code": code}, self._agent.reasons(plain(item.get("description"))))
 
     def _text(self, item: Object) -> None:
         text, source = as_text(item.get("content"), "the content of an observation"), plain(item.get("source"))
         if self._action is not None and not (self._answers and source == "user"):
             if source == "user":
                 self._loss.infer("answer of the environment, though the source says user")
-            self._answers.append(answer(text, truncated=text.rstrip().endswith(_TRUNCATED)))
+            self._answers.append(answer(text))
+        elif self._asks_harness:
+            self._loss.skip("answer to a call of the harness")
+            self._asks_harness = False
         elif item.get("name") == "system" and not self.system:
             self.system = text
         elif source == "user" and not self.instruction:
@@ -149,7 +158,6 @@ class _Events:
     def _page(self, item: Object) -> None:
         self._pages += 1
         tree = item.get("axtree")
-        self._loss.drop_fields("web_observation", item, {"class_", "axtree", "html"})
         page = answer(shown(tree if tree is not None else item.get("html")))
         if self._action is not None:
             self._answers.append(page)
@@ -172,7 +180,7 @@ class _Events:
 def _joined(answers: list[Observation]) -> Observation:
     if len(answers) == 1:
         return answers[0]
-    return answer("\n".join(part.text for part in answers), truncated=any(part.truncated for part in answers))
+    return answer("\n".join(part.text for part in answers))
 
 
 def _kind(item: Object) -> str:

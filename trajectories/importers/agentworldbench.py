@@ -9,7 +9,7 @@ from typing import Final
 
 from trajectories.importers.base import Imported, NoTrajectory, Result, TurnList, UnreadableError, answer, files_named
 from trajectories.importers.json_text import parse
-from trajectories.importers.loss import LossReport
+from trajectories.importers.loss import LossReport, whole
 from trajectories.importers.sources import Row, each_row
 from trajectories.importers.values import Object, as_list, as_object, as_text, plain
 from trajectories.model import DOMAINS, Action, JsonValue, SystemPrompt
@@ -33,14 +33,12 @@ def _imported(row: Row) -> Imported | NoTrajectory:
     fields = as_object(row.value, "the row")
     loss = LossReport()
     loss.drop_fields("row", fields, _FIELDS)
-    prompts, responses = (_texts(fields.get(name), name) for name in ("prompt", "response"))
+    prompts, responses = (_texts(fields.get(name), name, loss) for name in ("prompt", "response"))
     if len(prompts) != len(responses):
         raise UnreadableError(f"{len(prompts)} prompts and {len(responses)} responses do not go together")
     if not prompts:
         raise UnreadableError("the row has no prompt")
-    number = fields.get("turn_idx")
-    if isinstance(number, int) and number != len(prompts):
-        raise UnreadableError(f"turn_idx is {number}, and there are {len(prompts)} turns")
+    _check_numbers(fields, len(prompts), loss)
     turns = TurnList(loss)
     for prompt, response in zip(prompts, responses, strict=True):
         turns.add(_action(prompt, loss), answer(_observation(response)))
@@ -61,8 +59,26 @@ def _imported(row: Row) -> Imported | NoTrajectory:
     )
 
 
-def _texts(value: JsonValue, what: str) -> list[str]:
+def _check_numbers(fields: Object, num_turns: int, loss: LossReport) -> None:
+    """Raises ``UnreadableError`` where the row has not as many turns as it says."""
+    number, total = (_number(fields.get(name), loss) for name in ("turn_idx", "total_turns"))
+    if number is not None and number != num_turns:
+        raise UnreadableError(f"turn_idx is {number}, and there are {num_turns} turns")
+    if total is not None and total < num_turns:
+        raise UnreadableError(f"total_turns is {total}, and there are {num_turns} turns")
+
+
+def _number(value: JsonValue, loss: LossReport) -> int | None:
+    """A whole number, also one that is written as a string."""
+    if isinstance(value, str) and value.isdecimal():
+        loss.infer("string taken as a number")
+        return int(value)
+    return value if isinstance(value, int) else None
+
+
+def _texts(value: JsonValue, what: str, loss: LossReport) -> list[str]:
     """Texts, or messages with a content."""
+    loss.drop_unknown(what, value, whole("role", "content"))
     items = [item.get("content") if isinstance(item, Mapping) else item for item in as_list(value, what)]
     return [as_text(item, f"an element of {what}") for item in items]
 

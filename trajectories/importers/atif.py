@@ -8,28 +8,30 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Final
 
-from trajectories.importers.atif_steps import EXPORTED, Steps
+from trajectories.importers.atif_kept import (
+    EXPORTED,
+    KEPT_OF_TRAJECTORY,
+    kept_prompt,
+    kept_recording,
+    kept_status,
+    kept_versions,
+)
+from trajectories.importers.atif_steps import Steps
 from trajectories.importers.base import Imported, Problem, Result, UnreadableError, files_named
-from trajectories.importers.loss import LossReport
+from trajectories.importers.loss import LossReport, whole
 from trajectories.importers.sources import Row, read_document, read_rows
 from trajectories.importers.tools import action_space, domain_of, tool_objects
-from trajectories.importers.values import Object, as_object, as_text, objects, plain, sub
-from trajectories.model import JsonValue, Status, SystemPrompt
+from trajectories.importers.values import Object, as_object, as_text, instant, objects, plain, sub
+from trajectories.model import SystemPrompt
 
 _files = files_named("*.json", "*.jsonl")
 _VERSION: Final = re.compile(r"ATIF-v1\.[0-8]")
 _CONTINUATION: Final = re.compile(r"\.cont-\d+(?=\.json$)")
-_USED: Final = {
-    "schema_version",
-    "session_id",
-    "trajectory_id",
-    "agent",
-    "steps",
-    "continued_trajectory_ref",
-    "subagent_trajectories",
-    "extra",
-}
-_AGENT_FIELDS: Final = {"name", "version", "model_name", "tool_definitions"}
+_FIELDS: Final = whole(
+    *("schema_version", "session_id", "trajectory_id", "steps", "continued_trajectory_ref", "subagent_trajectories"),
+    agent=whole("name", "version", "model_name", "tool_definitions"),
+    extra={EXPORTED: KEPT_OF_TRAJECTORY},
+)
 _MAX_DEPTH: Final = 20
 """Of subagents in subagents."""
 
@@ -103,10 +105,9 @@ def _imported(parts: list[Object], digest: str, place: str, loss: LossReport) ->
         version = as_text(part.get("schema_version"), "schema_version")
         if not _VERSION.fullmatch(version):
             raise UnreadableError(f"the schema version {version!r} is none of ATIF-v1.0 to ATIF-v1.8")
-        loss.drop_fields("trajectory", part, _USED)
+        loss.drop_unknown("trajectory", part, _FIELDS)
         steps.read(objects(part.get("steps"), "steps"))
     turns = steps.finish()
-    loss.drop_fields("agent", agent, _AGENT_FIELDS)
     tools = tool_objects(agent.get("tool_definitions"), loss)
     kept = sub(document, "extra", EXPORTED)
     if not kept:
@@ -116,38 +117,28 @@ def _imported(parts: list[Object], digest: str, place: str, loss: LossReport) ->
         digest=digest,
         source_id=plain(document.get("trajectory_id")) or plain(document.get("session_id")),
         place=place,
+        source=plain(kept.get("source")),
+        licence=plain(kept.get("licence")),
+        split_group=plain(kept.get("split_group")),
+        task_id=plain(kept.get("task_id")),
         instruction=steps.instruction,
         turns=turns,
         loss=loss,
-        started_at=steps.started_at,
-        status=_status(kept),
+        started_at=instant(kept.get("started_at")) or steps.started_at,
+        ended_at=instant(kept.get("ended_at")),
+        status=kept_status(kept),
         outcome=sub(kept, "outcome"),
         error=plain(kept.get("error")) or None,
-        prompt=_prompt(kept, steps.system, tools),
+        prompt=kept_prompt(kept) or SystemPrompt(task_description=steps.system, action_space=action_space(tools)),
         tools=tools,
         agent=plain(agent.get("name")),
         model=plain(agent.get("model_name")) or None,
         sandbox=plain(kept.get("sandbox")),
-        versions={name: version}
-        if (name := plain(agent.get("name"))) and (version := plain(agent.get("version")))
-        else {},
+        versions=kept_versions(kept) if kept else _versions(agent),
+        recorded=kept_recording(kept),
     )
 
 
 def _versions(agent: Object) -> dict[str, str]:
     name, version = plain(agent.get("name")), plain(agent.get("version"))
     return {name: version} if name and version else {}
-
-
-def _status(kept: Object) -> Status:
-    named = plain(kept.get("status"))
-    return Status(named) if named in set(Status) else Status.COMPLETED
-
-
-def _prompt(kept: Object, system: str, tools: list[Object]) -> SystemPrompt:
-    """The parts as our own export kept them; else the agent's system prompt, and the tools."""
-    parts: dict[str, JsonValue] = dict(sub(kept, "prompt"))
-    names = ("task_description", "action_space", "initial_state", "demonstrations", "simulation_instruction")
-    if parts:
-        return SystemPrompt(**{name: plain(parts.get(name)) for name in names})
-    return SystemPrompt(task_description=system, action_space=action_space(tools))

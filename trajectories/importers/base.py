@@ -17,6 +17,7 @@ from typing import Final, Protocol, TypeAlias, cast
 from trajectories.errors import InputError
 from trajectories.importers.json_text import count_numbers_as_written
 from trajectories.importers.loss import LossReport
+from trajectories.importers.observed import marked_truncated
 from trajectories.model import (
     Action,
     Ending,
@@ -63,6 +64,10 @@ class UnreadableError(InputError):
     """A source, or one trajectory of it, is not what its format allows. The one error that readers raise."""
 
 
+class ContradictionError(UnreadableError):
+    """A source contradicts itself so that no turn of it is sure, the earlier ones neither."""
+
+
 @dataclass(frozen=True, slots=True)
 class Problem:
     """A trajectory, or what should have been one, that cannot be imported."""
@@ -93,6 +98,22 @@ class Problem:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Recorded:
+    """How a trajectory was recorded: what an export of ours tells of it, and other sources do not."""
+
+    task_sha256: str = ""
+    """By default that of the domain, instruction and task description."""
+    seed: int = 0
+    attempt: int = 1
+    engine: str | None = None
+    image_digest: str | None = None
+    device_kind: str | None = None
+    network: str = "unknown"
+    collector_version: str = ""
+    host: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Imported:
     """One trajectory of a source. ``digest`` and ``source_id`` decide its id: the same source, the same id."""
 
@@ -111,11 +132,15 @@ class Imported:
     """Whether it is a problem if neither it nor the import has one."""
     split_group: str = ""
     """What must not be in two pools; by default its task."""
+    task_id: str = ""
+    """By default ``source_id``."""
     instruction: str
     turns: Sequence[Turn]
     loss: LossReport
     started_at: datetime | None = None
     """None where the source does not tell: then the first turn's."""
+    ended_at: datetime | None = None
+    """None where the source does not tell: then the last turn's."""
     status: Status = Status.COMPLETED
     outcome: Mapping[str, JsonValue] = field(default_factory=dict)
     error: str | None = None
@@ -129,6 +154,7 @@ class Imported:
     recording_header: Mapping[str, JsonValue] = field(default_factory=dict)
     screenshots: Mapping[int, Path] = field(default_factory=dict)
     """Turn → the image of what was visible after it."""
+    recorded: Recorded = field(default_factory=Recorded)
 
     def trajectory_id(self, source_format: str) -> str:
         """Safe in a file name, the same on every machine; 80 bits of a SHA-256."""
@@ -137,29 +163,36 @@ class Imported:
         return f"{re.sub(r'[^a-z0-9]', '', self.domain)}-{digest}"
 
     def header(self, source_format: str, run: str, licence: str) -> Header:
+        recorded = self.recorded
         task = canonical_json([self.domain, self.instruction, self.prompt.task_description])
-        task_sha256 = hashlib.sha256(task.encode(errors="surrogatepass")).hexdigest()
+        task_sha256 = recorded.task_sha256 or hashlib.sha256(task.encode(errors="surrogatepass")).hexdigest()
         return Header(
             trajectory_id=self.trajectory_id(source_format),
             run=run,
             domain=self.domain,
-            task_id=self.source_id or task_sha256[:_ID_DIGITS],
+            task_id=self.task_id or self.source_id or task_sha256[:_ID_DIGITS],
             task_sha256=task_sha256,
             instruction=self.instruction,
             prompt=self.prompt,
             policy=self.agent or "unknown",
-            seed=0,
+            seed=recorded.seed,
+            attempt=recorded.attempt,
+            engine=recorded.engine,
+            image_digest=recorded.image_digest,
+            device_kind=recorded.device_kind,
             sandbox=self.sandbox or "unknown",
             started_at=self.began,
             tools=self.tools,
             model=self.model,
             versions=self.versions,
-            network="unknown",
+            network=recorded.network,
             licence=self.licence or licence,
             source=self.source or self.place,
             source_format=source_format,
             loss_report=self.loss.as_json(),
             split_group=self.split_group or task_sha256,
+            collector_version=recorded.collector_version,
+            host=recorded.host,
             recording_header=self.recording_header,
         )
 
@@ -170,7 +203,7 @@ class Imported:
     def ending(self) -> Ending:
         last = self.turns[-1] if self.turns else None
         ended_at = last.started_at + timedelta(seconds=last.duration_s) if last else self.began
-        return Ending(status=self.status, ended_at=ended_at, outcome=self.outcome, error=self.error)
+        return Ending(status=self.status, ended_at=self.ended_at or ended_at, outcome=self.outcome, error=self.error)
 
 
 @dataclass(frozen=True, slots=True)
@@ -232,8 +265,14 @@ class TurnList:
         started_at: datetime | None = None,
         duration_s: float | None = None,
         ended_at: datetime | None = None,
+        is_noop: bool | None = None,
+        tells_truncation: bool = False,
     ) -> Turn:
-        """Add a turn; the duration is given, or runs from ``started_at`` to ``ended_at``, or is noted as unknown."""
+        """Add a turn; the duration is given, or runs from ``started_at`` to ``ended_at``, or is noted as unknown.
+
+        Args:
+            tells_truncation: whether the source says itself if the observation was cut; else its text shows it.
+        """
         if started_at is None:
             self._loss.infer("time of a turn")
         elif duration_s is None and ended_at is not None and ended_at >= started_at:
@@ -246,9 +285,10 @@ class TurnList:
         turn = Turn(
             number=len(self.turns) + 1,
             action=action,
-            observation=observation,
+            observation=observation if tells_truncation else marked_truncated(observation, self._loss),
             started_at=started_at or previous,
             duration_s=duration_s or 0.0,
+            is_noop=is_noop,
         )
         self.turns.append(turn)
         return turn

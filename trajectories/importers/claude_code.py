@@ -2,17 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from datetime import datetime
 from pathlib import Path
 from typing import Final
 
-from trajectories.importers.base import Imported, Result, TurnList, UnreadableError, answer, files_named
-from trajectories.importers.loss import LossReport
+from trajectories.importers.agent import AgentCalls
+from trajectories.importers.base import (
+    Imported,
+    Result,
+    TurnList,
+    UnreadableError,
+    answer,
+    files_named,
+)
+from trajectories.importers.loss import LossReport, Shape, whole
 from trajectories.importers.pairing import Call, Pairing
 from trajectories.importers.sources import one_session, read_rows
 from trajectories.importers.values import Object, as_object, as_text, instant, objects, plain, shown
-from trajectories.model import Action, ErrorKind, JsonValue
+from trajectories.model import ErrorKind, JsonValue
 
 sources = files_named("*.jsonl")
 
@@ -23,10 +31,17 @@ _NOT_SAID_BY_A_PERSON: Final = (
     "<system-reminder>",
     "Caveat: The messages below",
 )
-_USED: Final = frozenset(
-    {"type", "timestamp", "sessionId", "uuid", "message", "isSidechain", "isMeta", "version"}
-    | {"parentUuid", "userType", "requestId"}
+_LINE: Final = whole(
+    *("type", "timestamp", "sessionId", "uuid", "isSidechain", "isMeta", "version", "parentUuid"),
+    message=whole("type", "role", "model", "content"),
 )
+_BLOCK: Final = whole("type", "text")
+_BLOCKS: Final[Mapping[str, Shape]] = {
+    "thinking": whole("type", "thinking"),
+    "tool_use": whole("type", "id", "name", "input"),
+    "tool_result": whole("type", "tool_use_id", "is_error", content=_BLOCK),
+}
+"""Type of a block → what is used of it."""
 
 
 def read(source: Path) -> Iterator[Result]:
@@ -44,19 +59,22 @@ class _Session:
         self._pairing = Pairing(self._turns, self._loss)
         self._seen: set[str] = set()
         self._instruction = self._session_id = ""
+        self._later_ids: set[str] = set()
+        self._foreign_ids: set[str] = set()
         self._model: str | None = None
         self._version = ""
         self._started_at: datetime | None = None
-        self._said: list[str] = []
-        """What the agent has said since its last call: the reasons of the next one."""
+        self._calls = AgentCalls(self._loss)
 
     def add(self, line: Object) -> None:
         """Raises ``UnreadableError`` for what is no line of a session."""
         kind = as_text(line.get("type"), "the type of a line")
+        self._loss.drop_unknown("line", line, _LINE)
         if kind not in ("user", "assistant"):
             if not kind:
                 raise UnreadableError("the line has no type")
             self._loss.skip(f"line of the type {kind}")
+            self._seen |= {plain(line.get("uuid"))} - {""}
             return
         message = as_object(line.get("message"), "the message of a line")
         content = message.get("content")
@@ -65,7 +83,9 @@ class _Session:
         blocks: list[Object] = [{"type": "text", "text": content}]
         if not isinstance(content, str):
             blocks = objects(content, "the content of a message")
-        if self._is_passed_over(line):
+        for block in blocks:
+            self._loss.drop_unknown("block", block, _BLOCKS.get(plain(block.get("type")), _BLOCK))
+        if self._is_passed_over(line) or self._is_of_another_session(line):
             return
         self._note(line, message)
         time = instant(line.get("timestamp"))
@@ -103,23 +123,40 @@ class _Session:
 
     def _note(self, line: Object, message: Object) -> None:
         self.num_read += 1
-        self._loss.drop_fields("line", line, _USED)
-        self._session_id = self._session_id or plain(line.get("sessionId"))
         self._version = self._version or plain(line.get("version"))
         self._model = self._model or plain(message.get("model")) or None
         self._started_at = self._started_at or instant(line.get("timestamp"))
+
+    def _is_of_another_session(self, line: Object) -> bool:
+        """A session that is resumed may go on under another id: its first line then follows one of the old id.
+
+        Raises ``UnreadableError`` for the first line of a session that does not.
+        """
+        session_id = plain(line.get("sessionId"))
+        self._session_id = self._session_id or session_id
+        if not session_id or session_id in {self._session_id, *self._later_ids}:
+            return False
+        if session_id in self._foreign_ids:
+            self._loss.skip("line of another session")
+            return True
+        if plain(line.get("parentUuid")) in self._seen:
+            self._loss.infer("session that goes on under another id")
+            self._later_ids.add(session_id)
+            return False
+        self._foreign_ids.add(session_id)
+        raise UnreadableError(
+            f"the session {session_id} begins in the file of {self._session_id}", mend="give it a file of its own"
+        )
 
     def _agent(self, blocks: list[Object], time: datetime | None) -> None:
         calls: list[Call] = []
         for block in blocks:
             kind = plain(block.get("type"))
             if kind in ("text", "thinking"):
-                self._said.append(shown(block.get(kind)))
+                self._calls.say(shown(block.get(kind)))
             elif kind == "tool_use":
                 name = as_text(block.get("name"), "the name of a call")
-                reasoning = "\n".join(filter(None, self._said)) or None
-                self._said.clear()
-                action = Action.of({"name": name, "arguments": block.get("input")}, reasoning=reasoning)
+                action = self._calls.action(name, block.get("input"))
                 calls.append(Call(plain(block.get("id")), action, time))
             else:
                 self._loss.skip(f"block of the type {kind}")

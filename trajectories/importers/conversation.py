@@ -12,37 +12,42 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Final
 
+from trajectories.importers.agent import AgentCalls
 from trajectories.importers.base import TurnList, UnreadableError, answer
-from trajectories.importers.loss import LossReport
+from trajectories.importers.loss import LossReport, Shape, whole
 from trajectories.importers.pairing import Call, Pairing
-from trajectories.importers.tools import HARNESS_CALLS
 from trajectories.importers.values import Object, arguments, as_object, as_text, instant, int32, objects, plain, sub
-from trajectories.importers.written_calls import WrittenCall, named_call, tagged_answers, tagged_calls, written_call
+from trajectories.importers.written_calls import (
+    WrittenCall,
+    named_call,
+    said_around,
+    tagged_answers,
+    tagged_calls,
+    written_call,
+)
 from trajectories.model import Action, ErrorKind, JsonValue, Observation, Turn
 
 _FENCED_COMMAND: Final = re.compile(r"```mswea_bash_command\s*\n(.*?)\n?```", re.DOTALL)
 _FENCED_BASH: Final = re.compile(r"```bash\s*\n(.*?)\n?```", re.DOTALL)
 _RETURN_CODE: Final = re.compile(r"\s*<returncode>(-?\d{1,9})</returncode>")
-_CALL_FIELDS: Final = {"id", "type", "index", "function"}
-_MESSAGE_FIELDS: Final = {
-    "role",
-    "content",
-    "tool_calls",
-    "function_call",
-    "tool_call_id",
-    "tool_call_ids",
-    "reasoning_content",
-    "reasoning",
-    "name",
-    "error",
-    "timestamp",
-    "action",
-    "thought",
+_FUNCTION: Final = whole("name", "arguments")
+_MESSAGE: Final = whole(
+    *("role", "content", "tool_call_id", "tool_call_ids", "reasoning_content", "reasoning", "thought"),
+    *("name", "error", "timestamp"),
+    tool_calls=whole("id", "type", "index", function=_FUNCTION),
+    function_call=_FUNCTION,
+    extra=whole("timestamp", "returncode", "exit_status", "submission", "exception_str"),
+)
+"""What is used of a message."""
+_PART: Final = whole("type", "text")
+_PARTS: Final[Mapping[str, Shape]] = {
+    "tool_use": whole("type", "id", "name", "input"),
+    "tool_result": whole("type", "tool_use_id", "is_error", content=_PART),
+    "thinking": whole("type", "thinking"),
 }
+"""Type of a part of a content that is no text → what is used of it (Anthropic's messages)."""
 _CALL_ROLES: Final = frozenset({"tool_call", "function_call", "function-call"})
 _ANSWER_ROLES: Final = frozenset({"tool", "function", "tool_response", "function_response", "observation", "ipython"})
-_BLOCKS: Final = frozenset({"tool_use", "tool_result", "thinking"})
-"""Parts of a content that are no text and have a place (Anthropic's messages)."""
 
 
 @dataclass
@@ -52,12 +57,18 @@ class Conversation:
     loss: LossReport = field(default_factory=LossReport)
     system: str = ""
     instruction: str = ""
-    tool_names: list[str] = field(default_factory=list)
     is_shell: bool = False
     """Its actions are fenced shell commands, which the next message answers: mini-swe-agent's way. Known from the
     start, or seen by its own mark on a fence."""
     exit: Object = field(default_factory=dict)
     """What mini-swe-agent says of the end."""
+
+    def __post_init__(self) -> None:
+        self._agent = AgentCalls(self.loss)
+
+    @property
+    def tool_names(self) -> list[str]:
+        return self._agent.names
 
     def read(self, messages: Sequence[Object]) -> list[Turn]:
         """The turns. Raises ``UnreadableError`` for what is no message."""
@@ -68,14 +79,14 @@ class Conversation:
         for message in messages:
             self._message(message)
         if self._command is not None:
-            self.loss.skip("action without an observation")
+            self._pairing.call([self._command])
         self._pairing.finish()
         return turns.turns
 
     def _message(self, message: Object) -> None:
         role = as_text(message.get("role"), "the role of a message")
         text = self._text(message.get("content"))
-        self.loss.drop_fields("message", message, _MESSAGE_FIELDS)
+        drop_unknown_of(message, self.loss)
         if role in ("system", "developer"):
             self._system(text)
         elif role == "user":
@@ -109,7 +120,10 @@ class Conversation:
             return
         if self._command is not None:
             call, self._command = self._command, None
-            self._turns.add(call.action, _shell_answer(text), started_at=call.started_at, ended_at=_time(message))
+            if call.action is None:
+                self.loss.skip("answer to a call of the harness")
+            else:
+                self._turns.add(call.action, _shell_answer(text), started_at=call.started_at, ended_at=_time(message))
         elif not self.instruction:
             self.instruction = text
         else:
@@ -118,14 +132,16 @@ class Conversation:
     def _answer(self, text: str, message: Object) -> None:
         """What a tool answered; several answers in tags are those of several calls."""
         for answered in tagged_answers(text) or [text]:
-            self._pairing.answer(_answered_id(message), _observation(answered, message), _time(message))
+            self._pairing.answer(
+                _answered_id(message), _observation(answered, message), _time(message), tool=plain(message.get("name"))
+            )
 
     def _result(self, block: Object) -> Observation:
         text, failed = self._text(block.get("content")), block.get("is_error") is True
         return answer(text, error_kind=ErrorKind.TOOL if failed else None, error=text if failed else None)
 
     def _assistant(self, text: str, message: Object) -> None:
-        reasoning = "\n".join(part for part in (_reasoning(message), text) if part) or None
+        thoughts = _thoughts(message, text)
         calls = objects(message.get("tool_calls"), "tool_calls")
         legacy = message.get("function_call")
         if isinstance(legacy, Mapping):
@@ -135,11 +151,11 @@ class Conversation:
                 {"id": block.get("id"), "function": {"name": block.get("name"), "arguments": block.get("input")}}
             )
         if calls:
-            self._pairing.call([self._call(call, reasoning, message) for call in calls])
+            self._pairing.call([self._call(call, (*thoughts, text), message) for call in calls])
         elif tagged := tagged_calls(text):
-            self._pairing.call([self._written_call(call, message) for call in tagged])
-        elif (action := self._written_action(text)) is not None:
-            self._command = Call("", action, _time(message))
+            self._pairing.call([self._written_call(call, thoughts, message) for call in tagged])
+        elif (command := self._answered_by_the_next(text, thoughts, message)) is not None:
+            self._command = command
         else:
             self.loss.skip("agent message without a call")
 
@@ -147,54 +163,61 @@ class Conversation:
         """A message that is a call as JSON, or a list of them."""
         value = arguments(text)
         calls = [named_call(item) for item in (value if isinstance(value, list) else [value])]
-        named = [self._written_call(call, message) for call in calls if call is not None]
+        thoughts = _thoughts(message, text)
+        named = [self._written_call(call, thoughts, message) for call in calls if call is not None]
         if not named or len(named) < len(calls):
             self.loss.infer("call that is no JSON kept as a string")
             named = [Call("", Action(text, text), _time(message))]
         self._pairing.call(named)
 
-    def _written_call(self, call: WrittenCall, message: Object) -> Call:
-        self.tool_names.append(call.name)
-        action = Action.of({"name": call.name, "arguments": call.arguments}, reasoning=call.said or None)
-        return Call("", action, _time(message))
+    def _written_call(self, call: WrittenCall, thoughts: Sequence[str], message: Object) -> Call:
+        return Call("", self._agent.action(call.name, call.arguments, *thoughts, call.said), _time(message))
 
-    def _written_action(self, text: str) -> Action | None:
+    def _answered_by_the_next(self, text: str, thoughts: Sequence[str], message: Object) -> Call | None:
         """The one call or shell command that is written into a message, which the next message answers.
 
         Where there are several, the agent is told to try again.
         """
-        call = written_call(text)
-        if call is not None and call.name not in HARNESS_CALLS:
-            self.tool_names.append(call.name)
-            return Action.of({"name": call.name, "arguments": call.arguments}, reasoning=call.said or None)
+        if (call := written_call(text)) is not None:
+            return self._written_call(call, thoughts, message)
         found = list(_FENCED_COMMAND.finditer(text))
         if not found and self.is_shell and not self.tool_names:
             found = list(_FENCED_BASH.finditer(text))
         if len(found) != 1:
             return None
         self.is_shell = True
-        (command,) = found
-        return Action(command[1], command[1], text[: command.start()].strip() or None)
+        command = found[0][1]
+        reasons = self._agent.reasons(*thoughts, said_around(found, text))
+        return Call("", Action(command, command, reasons), _time(message))
 
-    def _call(self, call: Object, reasoning: str | None, message: Object) -> Call:
-        self.loss.drop_fields("tool_call", call, _CALL_FIELDS)
+    def _call(self, call: Object, reasons: Sequence[str], message: Object) -> Call:
         function = as_object(call.get("function"), "the function of a tool call")
         name = as_text(function.get("name"), "the name of a tool call")
-        self.tool_names.append(name)
         given = arguments(function.get("arguments"))
         if isinstance(given, str):
             self.loss.infer("arguments that are no JSON kept as a string")
-        action = Action.of({"name": name, "arguments": given}, reasoning=reasoning)
-        return Call(plain(call.get("id")), action, _time(message))
+        return Call(plain(call.get("id")), self._agent.action(name, given, *reasons), _time(message))
 
     def _text(self, content: JsonValue) -> str:
         if not isinstance(content, list):
             return as_text(content, "the content of a message")
         parts = [part if isinstance(part, str) else as_object(part, "a part of a message") for part in content]
         texts = [part if isinstance(part, str) else part.get("text") for part in parts]
-        placed = sum(isinstance(part, Mapping) and part.get("type") in _BLOCKS for part in parts)
+        placed = sum(_type(part) in _PARTS for part in parts)
         self.loss.drop("content that is no text", sum(not isinstance(text, str) for text in texts) - placed)
         return "\n".join(text for text in texts if isinstance(text, str))
+
+
+def drop_unknown_of(message: Object, loss: LossReport) -> None:
+    """Note what a message holds that is not used."""
+    loss.drop_unknown("message", message, _MESSAGE)
+    content = message.get("content")
+    for part in content if isinstance(content, list) else ():
+        loss.drop_unknown("content", part, _PARTS.get(_type(part), _PART))
+
+
+def _type(part: JsonValue) -> str:
+    return plain(part.get("type")) if isinstance(part, Mapping) else ""
 
 
 def _blocks(message: Object, kind: str) -> list[Object]:
@@ -236,11 +259,11 @@ def _shell_answer(text: str) -> Observation:
     return answer(text, exit_code=int(code[1]) if code else None)
 
 
-def _reasoning(message: Object) -> str:
-    found = message.get("reasoning_content") or message.get("reasoning")
-    if isinstance(found, str):
-        return found
-    return "\n".join(plain(block.get("thinking")) for block in _blocks(message, "thinking"))
+def _thoughts(message: Object, text: str) -> list[str]:
+    """What the agent thought beside what it said, in every field that holds thoughts."""
+    fields = (message.get(name) for name in ("reasoning_content", "reasoning", "thought"))
+    blocks = (block.get("thinking") for block in _blocks(message, "thinking"))
+    return [thought for thought in map(plain, (*fields, *blocks)) if thought and thought not in text]
 
 
 def _time(message: Object) -> datetime | None:

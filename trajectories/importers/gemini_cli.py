@@ -6,16 +6,24 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Final
 
+from trajectories.importers.agent import AgentCalls
 from trajectories.importers.base import Imported, NoTrajectory, Result, TurnList, UnreadableError, answer, files_named
-from trajectories.importers.loss import LossReport
+from trajectories.importers.loss import LossReport, whole
+from trajectories.importers.pairing import is_of
 from trajectories.importers.sources import Row, each_row
 from trajectories.importers.values import Object, as_object, as_text, instant, objects, plain, shown, sub
-from trajectories.model import Action, ErrorKind, JsonValue
+from trajectories.model import ErrorKind, JsonValue
 
 sources = files_named("session-*.json", "*.json")
 
 _FIELDS: Final = {"sessionId", "startTime", "lastUpdated", "messages"}
-_CALL_FIELDS: Final = {"id", "name", "args", "result", "status", "timestamp"}
+_RESPONSE: Final = whole("id", "name", "response")
+_MESSAGE: Final = whole(
+    *("id", "timestamp", "type", "model"),
+    content=whole("text"),
+    thoughts=whole("subject", "description"),
+    toolCalls=whole("id", "name", "args", "status", "timestamp", result=whole(functionResponse=_RESPONSE)),
+)
 
 
 def read(source: Path) -> Iterator[Result]:
@@ -53,10 +61,12 @@ class _Session:
     def __init__(self) -> None:
         self.loss = LossReport()
         self.turns = TurnList(self.loss)
+        self._calls = AgentCalls(self.loss)
         self.instruction = ""
         self.model: str | None = None
 
     def add(self, message: Object) -> None:
+        self.loss.drop_unknown("message", message, _MESSAGE)
         kind, text = plain(message.get("type")), self._text(message.get("content"))
         if kind == "user":
             if self.instruction:
@@ -72,22 +82,23 @@ class _Session:
         calls = objects(message.get("toolCalls"), "toolCalls")
         thoughts = objects(message.get("thoughts"), "thoughts")
         said = [plain(thought.get(part)) for thought in thoughts for part in ("subject", "description")]
-        reasoning = "\n".join(filter(None, [*said, text])) or None
         self.loss.skip("agent message without a call", int(not calls))
         for call in calls:
-            self._call(call, reasoning)
+            self._call(call, [*said, text])
 
-    def _call(self, call: Object, reasoning: str | None) -> None:
-        self.loss.drop_fields("toolCall", call, _CALL_FIELDS)
+    def _call(self, call: Object, reasons: list[str]) -> None:
         responses = [sub(part, "functionResponse", "response") for part in objects(call.get("result"), "the result")]
-        if not responses:
-            self.loss.skip("action without an observation")
+        action = self._calls.action(as_text(call.get("name"), "the name of a call"), call.get("args"), *reasons)
+        if action is None or not responses:
+            self.loss.skip("answer to a call of the harness" if action is None else "action without an observation")
             return
-        name = as_text(call.get("name"), "the name of a call")
-        output = "\n".join(map(_output, responses))
+        named = [plain(sub(part, "functionResponse").get("name")) for part in objects(call.get("result"), "the result")]
+        if not all(is_of(name, action) for name in named):
+            self.loss.infer("answer beside its call, though it names another tool")
+        output = "\n".join(_output(response, self.loss) for response in responses)
         failed = any("error" in response for response in responses) or call.get("status") == "error"
         self.turns.add(
-            Action.of({"name": name, "arguments": call.get("args")}, reasoning=reasoning),
+            action,
             answer(output, error_kind=ErrorKind.TOOL if failed else None, error=output if failed else None),
             started_at=instant(call.get("timestamp")),
         )
@@ -100,9 +111,10 @@ class _Session:
         return "\n".join(text for text in texts if isinstance(text, str))
 
 
-def _output(response: Object) -> str:
+def _output(response: Object, loss: LossReport) -> str:
     """A response's output or error; anything else as JSON."""
     for name in ("output", "error"):
         if name in response:
+            loss.drop_fields("response", response, {name})
             return shown(response[name])
     return shown(response)

@@ -22,7 +22,9 @@ from trajectories.importers.base import (
 from trajectories.importers.fetch import Fetching, check_paths
 from trajectories.importers.incoming import LIMITS, Limits
 from trajectories.importers.loss import LossReport
+from trajectories.importers.observed import marked_unchanged
 from trajectories.importers.remote import shown_url
+from trajectories.importers.stages import Stages
 from trajectories.importers.staging import Staging, staged_import
 from trajectories.model import JsonValue
 
@@ -54,6 +56,8 @@ class ImportReport:
     problems: list[Problem] = field(default_factory=list)
     """The first hundred of them."""
     loss: LossReport = field(default_factory=LossReport)
+    stages: Stages = field(default_factory=Stages)
+    """Of all that was read, also where the run had it already."""
 
     def note(self, problem: Problem) -> None:
         self.num_problems += 1
@@ -71,6 +75,7 @@ class ImportReport:
             "already_there": self.num_present,
             "unreadable": self.num_problems,
             "problems": [{"file": p.file, "line": p.line, "reason": p.told} for p in self.problems],
+            "stages": self.stages.as_json(self.num_sources),
             "loss": self.loss.as_json(),
         }
 
@@ -149,6 +154,9 @@ def _teller(report: ImportReport, progress: Progress | None) -> Callable[[str], 
 
 
 def _take(imported: Imported, staging: Staging, report: ImportReport, licence: str) -> None:
+    turns = marked_unchanged(imported.turns, imported.domain, imported.initial.text, imported.loss)
+    imported = replace(imported, turns=turns)
+    report.stages.add(imported)
     header = imported.header(report.source_format, report.run, licence)
     if staging.add(imported, header):
         report.num_trajectories += 1

@@ -7,7 +7,7 @@ import json
 from collections.abc import Iterator
 from typing import BinaryIO, Final, cast
 
-from trajectories.importers.json_text import DECODER
+from trajectories.importers.json_text import DECODER, TOLERANT_DECODER, RepeatedKeyError
 from trajectories.model import JsonValue
 
 _CHUNK_BYTES: Final = 2**20
@@ -16,8 +16,8 @@ _LONGEST_TOKEN: Final = 16
 _BLANK: Final = " \t\r\n"
 
 
-def array_elements(file: BinaryIO, max_bytes: int) -> Iterator[JsonValue]:
-    """The elements of the array that ``file`` is.
+def array_elements(file: BinaryIO, max_bytes: int) -> Iterator[JsonValue | RepeatedKeyError]:
+    """The elements of the array that ``file`` is; of one that has a key twice, the error.
 
     Raises ``ValueError`` where it is no array, or an element is not JSON or longer than ``max_bytes``: what follows
     cannot be found then.
@@ -64,12 +64,15 @@ class _Window:
     def skip(self, count: int) -> None:
         self._at += count
 
-    def value(self) -> JsonValue:
+    def value(self) -> JsonValue | RepeatedKeyError:
         """The JSON value that begins here. More is read, each time as much again, while it may have been cut off."""
         self.next_character()
         while True:
             try:
                 value, end = DECODER.raw_decode(self._text, self._at)
+            except RepeatedKeyError as error:
+                _, self._at = TOLERANT_DECODER.raw_decode(self._text, self._at)
+                return error
             except json.JSONDecodeError as error:
                 if self._ended or not self._may_be_cut(error):
                     raise

@@ -16,14 +16,29 @@ class NumberAsWritten(str):
     __slots__ = ()
 
 
+class RepeatedKeyError(ValueError):
+    """An object has a key twice: which value is meant is not sure."""
+
+
+def _object(pairs: list[tuple[str, JsonValue]]) -> dict[str, JsonValue]:
+    value = dict(pairs)
+    if len(value) < len(pairs):
+        keys = [key for key, _ in pairs]
+        twice = next(key for key in keys if keys.count(key) > 1)
+        raise RepeatedKeyError(f"an object has the key {twice!r} twice")
+    return value
+
+
 def _number(text: str) -> float | str:
     """A number too large for a float stays what it was written as: JSON has no infinity."""
     value = float(text)
     return value if math.isfinite(value) else NumberAsWritten(text)
 
 
-DECODER: Final = json.JSONDecoder(parse_float=_number, parse_constant=NumberAsWritten)
+DECODER: Final = json.JSONDecoder(object_pairs_hook=_object, parse_float=_number, parse_constant=NumberAsWritten)
 """``NaN`` and ``Infinity``, which are no JSON, become strings."""
+TOLERANT_DECODER: Final = json.JSONDecoder()
+"""Takes the last value of a key that is there twice: it tells where the object ends."""
 
 
 def parse(content: bytes | str) -> JsonValue:

@@ -8,6 +8,7 @@ from typing import Final
 
 from trajectories.importers.base import Imported, NoTrajectory, Problem, Result, UnreadableError, files_named
 from trajectories.importers.conversation import Conversation
+from trajectories.importers.loss import whole
 from trajectories.importers.sources import Layout, Row, built, read_document, read_rows
 from trajectories.importers.tools import action_space, domain_of, tool_objects
 from trajectories.importers.values import Object, arguments, as_object, as_text, instant, objects, plain, sub
@@ -15,8 +16,15 @@ from trajectories.model import JsonValue, Status, SystemPrompt
 
 sources = files_named("*.jsonl", "*.json", "*.traj.json", "*.parquet")
 
-_USED: Final = frozenset(
-    {"messages", "traj", "tools", "id", "index", "model", "reward", "task_id", "trial", "info", "trajectory_format"}
+_ROW: Final = whole(
+    *("messages", "traj", "tools", "id", "model", "model_name", "reward", "task_id", "trial", "trajectory_format"),
+    "time_created",
+    metadata=whole("model", "model_name"),
+    info=whole(
+        *("exit_status", "submission", "exception_str"),
+        task=whole("instruction"),
+        config=whole(environment=whole("image"), model=whole("model", "model_name")),
+    ),
 )
 _ENDINGS: Final[Mapping[str, Status]] = {"Submitted": Status.COMPLETED, "LimitsExceeded": Status.MAX_TURNS}
 """mini-swe-agent's exit status → ours; any other is the name of the exception that ended the agent."""
@@ -45,7 +53,7 @@ def imported(row: Row) -> Imported | NoTrajectory:
         is_sharegpt = "conversations" in fields
         raise UnreadableError("the row has no messages", mend="import it as sharegpt" if is_sharegpt else None)
     conversation = Conversation(is_shell=_is_mini_swe_agent(fields, row))
-    conversation.loss.drop_fields("row", fields, _USED)
+    conversation.loss.drop_unknown("row", fields, _ROW)
     # Tables hold conversations as JSON in a string.
     turns = conversation.read(objects(arguments(messages), "messages"))
     tools = tool_objects(arguments(fields.get("tools")), conversation.loss)

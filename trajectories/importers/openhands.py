@@ -8,18 +8,41 @@ from datetime import datetime
 from pathlib import Path
 from typing import Final
 
+from trajectories.importers.agent import AgentCalls
 from trajectories.importers.base import Imported, Problem, Result, TurnList, UnreadableError, answer
-from trajectories.importers.loss import LossReport
+from trajectories.importers.loss import LossReport, Shape, whole
 from trajectories.importers.pairing import Call, Pairing
 from trajectories.importers.sources import Row, one_session, read_document, read_rows
-from trajectories.importers.tools import HARNESS_CALLS, action_space, domain_of, tool_objects
-from trajectories.importers.values import Object, arguments, as_text, instant, int32, plain, shown, sub
-from trajectories.model import Action, ErrorKind, JsonValue, Observation, SystemPrompt
+from trajectories.importers.tools import action_space, domain_of, tool_objects
+from trajectories.importers.values import Object, arguments, as_text, instant, int32, objects, plain, shown, sub
+from trajectories.model import ErrorKind, JsonValue, Observation, SystemPrompt
 
 _EVENT_FILE: Final = re.compile(r"event-\d+-.*\.json")
-_NOT_THE_AGENTS: Final = frozenset({"security_risk", "summary", "kind"})
-"""Arguments of a call that are meant for the harness."""
+_NOT_THE_AGENTS: Final = frozenset({"summary", "kind"})
+"""Arguments of a call that are meant for this harness alone."""
 _ANSWERS: Final = frozenset({"ObservationEvent", "AgentErrorEvent", "UserRejectObservation"})
+_EVENT: Final = whole("id", "timestamp", "kind", "source")
+_CALLED: Final = whole("tool_name", "tool_call_id", "action_id")
+_PARTS: Final = whole("type", "text")
+_PROMPTS: Final = ("SystemPromptEvent", "SystemPromptUpdateEvent")
+_PROMPT: Final[Shape] = _EVENT | whole("tools", system_prompt=_PARTS)
+_OBSERVED: Final = whole("kind", "is_error", "exit_code", "timeout", content=_PARTS, output=_PARTS, text=_PARTS)
+_FIELDS: Final[Mapping[str, Shape]] = {
+    "ActionEvent": _EVENT
+    | whole("tool_name", "tool_call_id", "action")
+    | whole(
+        thought=_PARTS,
+        reasoning_content=_PARTS,
+        thinking_blocks=whole("type", "thinking"),
+        tool_call=whole("id", "name", "arguments"),
+    ),
+    "ObservationEvent": _EVENT | _CALLED | whole(observation=_OBSERVED),
+    "AgentErrorEvent": _EVENT | _CALLED | whole("error"),
+    "UserRejectObservation": _EVENT | _CALLED | whole("rejection_reason"),
+    "MessageEvent": _EVENT | whole(llm_message=whole("role", content=_PARTS)),
+    **dict.fromkeys(_PROMPTS, _PROMPT),
+}
+"""Kind of an event → what is used of it."""
 
 
 def sources(folder: Path) -> Iterable[Path]:
@@ -57,10 +80,9 @@ class _Conversation:
         self._pairing = Pairing(self._turns, self._loss)
         self._instruction = self._system = ""
         self._tools: list[Object] = []
-        self._tool_names: list[str] = []
+        self._agent = AgentCalls(self._loss)
         self._ids_by_call: dict[str, str] = {}
         """``tool_call_id`` → id of the action, for answers that name only the former."""
-        self._not_turns: set[str] = set()
         self._started_at: datetime | None = None
         self._model: str | None = None
 
@@ -69,6 +91,7 @@ class _Conversation:
         if not kind:
             raise UnreadableError("an event has no kind", mend="events of version 0 are the format openhands-v0")
         self.num_read += 1
+        self._loss.drop_unknown("event", event, _FIELDS.get(kind, _EVENT))
         self._started_at = self._started_at or instant(event.get("timestamp"))
         if kind == "ActionEvent":
             self._action(event)
@@ -76,9 +99,8 @@ class _Conversation:
             self._answer(kind, event)
         elif kind == "MessageEvent":
             self._message(event)
-        elif kind == "SystemPromptEvent" and not self._system:
-            self._system = _text(sub(event, "system_prompt").get("text"), self._loss)
-            self._tools = tool_objects(event.get("tools"), self._loss)
+        elif kind in _PROMPTS:
+            self._prompt(event)
         else:
             self._loss.skip(f"{kind} of the harness")
 
@@ -86,7 +108,7 @@ class _Conversation:
         self._pairing.finish()
         self._loss.infer("status")
         return Imported(
-            domain=domain_of(self._tool_names, self._loss) if self._tool_names else "swe",
+            domain=domain_of(self._agent.names, self._loss) if self._agent.names else "swe",
             digest=digest,
             source_id=source.name if source.is_dir() else source.stem,
             place=str(source),
@@ -99,6 +121,15 @@ class _Conversation:
             agent="OpenHands",
         )
 
+    def _prompt(self, event: Object) -> None:
+        """The first text is the prompt's. Later ones may add tools and take some away: it has all that it ever had."""
+        text = _text(sub(event, "system_prompt").get("text"), self._loss)
+        self._loss.skip("later system prompt", int(bool(self._system)))
+        self._system = self._system or text
+        for tool in tool_objects(event.get("tools"), self._loss):
+            if tool not in self._tools:
+                self._tools.append(tool)
+
     def _message(self, event: Object) -> None:
         if event.get("source") == "user" and not self._instruction:
             self._instruction = _text(sub(event, "llm_message").get("content"), self._loss)
@@ -108,32 +139,35 @@ class _Conversation:
     def _action(self, event: Object) -> None:
         name, event_id = as_text(event.get("tool_name"), "the name of a tool"), plain(event.get("id"))
         call_id = plain(event.get("tool_call_id"))
-        if name in HARNESS_CALLS:
-            self._loss.skip(f"call of {name}")
-            self._not_turns |= {event_id, call_id} - {""}
-            return
-        self._tool_names.append(name)
         if call_id:
             self._ids_by_call[call_id] = event_id
-        thoughts = (event.get("reasoning_content"), event.get("thought"))
-        reasoning = "\n".join(filter(None, (_text(thought, self._loss) for thought in thoughts))) or None
-        action = Action.of({"name": name, "arguments": _arguments(event)}, reasoning=reasoning)
+        action = self._agent.action(name, _arguments(event, self._loss), *_thoughts(event, self._loss))
         self._pairing.call([Call(event_id, action, instant(event.get("timestamp")))])
 
     def _answer(self, kind: str, event: Object) -> None:
         call_id = plain(event.get("tool_call_id"))
         action_id = plain(event.get("action_id")) or self._ids_by_call.get(call_id, call_id)
-        if {action_id, call_id} & self._not_turns:
-            self._loss.skip("answer to a call of the harness")
-            return
         observation = _observation(event, self._loss) if kind == "ObservationEvent" else _refusal(event)
-        self._pairing.answer(action_id, observation, instant(event.get("timestamp")))
+        tool = plain(event.get("tool_name"))
+        self._pairing.answer(action_id, observation, instant(event.get("timestamp")), tool=tool)
 
 
-def _arguments(event: Object) -> JsonValue:
+def _thoughts(event: Object, loss: LossReport) -> list[str]:
+    """What the agent thought and said before it acted, each once."""
+    blocks = event.get("thinking_blocks")
+    thinking = [plain(block.get("thinking")) for block in objects(blocks, "thinking_blocks")]
+    loss.drop("thinking that is hidden", sum(not text for text in thinking))
+    return [_text(event.get("reasoning_content"), loss), *thinking, _text(event.get("thought"), loss)]
+
+
+def _arguments(event: Object, loss: LossReport) -> JsonValue:
     """What the agent asked for: the call as it was made, else the action that the harness made of it."""
     made = arguments(sub(event, "tool_call").get("arguments"))
-    given = made if isinstance(made, Mapping) and made else sub(event, "action")
+    given = sub(event, "action")
+    if isinstance(made, Mapping) and made:
+        loss.drop_fields("event.action", given, made.keys() | {"kind"})
+        given = made
+    loss.drop("argument summary of the harness", int("summary" in given))
     return {name: value for name, value in given.items() if name not in _NOT_THE_AGENTS}
 
 

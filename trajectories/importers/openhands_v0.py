@@ -7,6 +7,7 @@ from datetime import datetime
 from pathlib import Path
 from typing import Final
 
+from trajectories.importers.agent import AgentCalls
 from trajectories.importers.base import (
     Imported,
     NoTrajectory,
@@ -17,12 +18,12 @@ from trajectories.importers.base import (
     answer,
     files_named,
 )
-from trajectories.importers.loss import LossReport
+from trajectories.importers.loss import LossReport, Shape, whole
 from trajectories.importers.pairing import Call, Pairing
 from trajectories.importers.sources import Layout, Row, built, read_document, read_rows
 from trajectories.importers.tools import domain_of
 from trajectories.importers.values import Object, as_list, as_object, as_text, instant, int32, plain, shown, sub
-from trajectories.model import Action, ErrorKind, JsonValue, Observation, SystemPrompt
+from trajectories.model import ErrorKind, JsonValue, Observation, SystemPrompt
 
 sources = files_named("*.json", "*.jsonl")
 
@@ -40,6 +41,13 @@ _HARNESS_FIELDS: Final = frozenset(
 )
 """Arguments that are the harness's own, not the agent's."""
 _EVENT_FIELDS: Final = frozenset({"id", "timestamp", "source", "message", "cause", "action", "observation", "args"})
+_EVENT: Final = whole(
+    *("id", "timestamp", "source", "cause", "action", "observation", "args"),
+    tool_call_metadata=whole(model_response=whole("model")),
+)
+_OBSERVED: Final[Shape] = _EVENT | whole("content", "exit_code", extras=whole("exit_code", metadata=whole("exit_code")))
+_SAID: Final = {"content", "thought"}
+"""Arguments of what is no action that are used."""
 _ROW_FIELDS: Final = frozenset({"history", "instruction", "instance_id", "success", "error", "git_patch"})
 
 
@@ -73,7 +81,7 @@ def _imported(row: Row) -> Imported | NoTrajectory:
     if not outcome:
         stream.loss.infer("status")
     return Imported(
-        domain=domain_of(stream.kinds, stream.loss) if stream.kinds else "swe",
+        domain=domain_of(stream.agent.names, stream.loss) if stream.agent.names else "swe",
         digest=row.digest,
         source_id=plain(fields.get("instance_id")) or Path(row.file).stem,
         place=row.place,
@@ -106,11 +114,12 @@ class _Stream:
         self.turns = TurnList(self.loss)
         self.pairing = Pairing(self.turns, self.loss)
         self.instruction = self.system = ""
-        self.kinds: list[str] = []
+        self.agent = AgentCalls(self.loss)
         self.model: str | None = None
         self.started_at: datetime | None = None
 
     def add(self, event: Object) -> None:
+        self.loss.drop_unknown("event", event, _used(event))
         self.started_at = self.started_at or _time(event)
         self.model = self.model or plain(sub(event, "tool_call_metadata", "model_response").get("model")) or None
         if event.get("action") is not None:
@@ -124,18 +133,20 @@ class _Stream:
         # Events before version 0.9 have their arguments beside the kind.
         given = event.get("args")
         given = as_object(given, "args") if given is not None else _without(event, _EVENT_FIELDS)
+        if kind in _NO_ACTION:
+            self.loss.drop_fields("args", given, _SAID)
         if kind == "message" and event.get("source", "user") == "user" and not self.instruction:
             self.instruction = shown(given.get("content"))
         elif kind == "system" and not self.system:
             self.system = shown(given.get("content"))
         elif kind in _NO_ACTION:
             self.loss.skip(f"{kind} of the {plain(event.get('source')) or 'agent'}")
+            if kind == "think":
+                self.agent.say(plain(given.get("thought")))
         else:
-            self.kinds.append(kind)
             self.loss.drop_fields("args", given, given.keys() - _HARNESS_FIELDS | {"thought"})
             arguments = {name: value for name, value in given.items() if name not in _HARNESS_FIELDS}
-            reasoning = plain(given.get("thought")) or None
-            action = Action.of({"name": kind, "arguments": arguments}, reasoning=reasoning)
+            action = self.agent.action(kind, arguments, plain(given.get("thought")))
             self.pairing.call([Call(plain(event.get("id")), action, _time(event))])
 
     def _observation(self, kind: str, event: Object) -> None:
@@ -143,6 +154,13 @@ class _Stream:
             self.loss.skip(f"{kind} of the harness")
         else:
             self.pairing.answer(_cause(event), _answer(kind, event), _time(event))
+
+
+def _used(event: Object) -> Shape:
+    """What is used of an event; of an old action all that lies beside its kind: these are its arguments."""
+    if event.get("action") is None:
+        return _OBSERVED
+    return _EVENT if event.get("args") is not None else _EVENT | whole(*(event.keys() - _EVENT_FIELDS))
 
 
 def _cause(event: Object) -> str:

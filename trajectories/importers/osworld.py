@@ -8,7 +8,16 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Final
 
-from trajectories.importers.base import Imported, Problem, Result, TurnList, UnreadableError, answer, files_named
+from trajectories.importers.base import (
+    ContradictionError,
+    Imported,
+    Problem,
+    Result,
+    TurnList,
+    UnreadableError,
+    answer,
+    files_named,
+)
 from trajectories.importers.json_text import parse
 from trajectories.importers.loss import LossReport
 from trajectories.importers.sources import read_rows
@@ -33,6 +42,9 @@ def read(source: Path) -> Iterator[Result]:
             continue
         try:
             rollout.add(as_object(row.value, "a step"), row.digest)
+        except ContradictionError as error:
+            yield row.problem(str(error))
+            return
         except UnreadableError as error:
             yield row.problem(error.what)
     if rollout.num_rows:
@@ -51,6 +63,7 @@ class _Rollout:
         self._error: str | None = None
         self._outcome: dict[str, JsonValue] = {}
         self._screenshots: dict[int, Path] = {}
+        self._last_step = 0
 
     def add(self, row: Object, digest: str) -> None:
         """Raises ``UnreadableError`` for what is no step."""
@@ -58,6 +71,7 @@ class _Rollout:
             raise UnreadableError("a NeMo-Gym rollout, of which no observation of any kind was kept")
         if "Error" not in row and "action" not in row:
             raise UnreadableError("the row has neither an action nor an error")
+        self._check_order(row.get("step_num"))
         self.num_rows += 1
         self._digest.update(digest.encode())
         self._loss.drop_fields("step", row, _FIELDS)
@@ -70,6 +84,16 @@ class _Rollout:
             self._loss.skip(f"{shown(row['action'])} of the agent")
         else:
             self._step(row)
+
+    def _check_order(self, number: JsonValue) -> None:
+        """Several actions may be of one step; none is of an earlier one."""
+        if not isinstance(number, int):
+            return
+        if number < self._last_step:
+            raise ContradictionError(
+                f"step_num {number} comes after {self._last_step}", mend="give each rollout a file of its own"
+            )
+        self._last_step = number
 
     def imported(self) -> Imported:
         self._loss.infer("instruction, which the file does not hold")

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
-from trajectories.importers.base import TurnList
+from trajectories.importers.agent import AgentCalls
+from trajectories.importers.base import TurnList, UnreadableError
 from trajectories.importers.loss import LossReport
 from trajectories.model import Action, Observation
 
@@ -16,16 +17,25 @@ class Call:
     """An action that waits for its answer; ``call_id`` may be empty, and need not be the only one of its name."""
 
     call_id: str
-    action: Action
+    action: Action | None
+    """None where the agent's harness answers: neither the call nor its answer is a turn."""
     started_at: datetime | None = None
+
+
+def is_of(tool: str, action: Action | None) -> bool:
+    """Whether an answer that names a tool, or none, can be that of an action (None for a call of the harness)."""
+    if action is None:
+        return not tool or AgentCalls.is_harness_call(tool)
+    called = action.payload.get("name") if isinstance(action.payload, Mapping) else None
+    return not tool or not isinstance(called, str) or tool == called
 
 
 class Pairing:
     """Makes turns of calls and answers in the order of the answers.
 
     An answer goes to the open call of its id: in the latest message that has one, there the first. Where no open call
-    has its id, it goes to the first open call of the latest message, if it has no id itself or ``by_order`` says that
-    the ids of this source do not agree.
+    has its id, it goes to the first open call of the latest message that is of the tool it names, if it has no id
+    itself or ``by_order`` says that the ids of this source do not agree.
     """
 
     def __init__(self, turns: TurnList, loss: LossReport, *, by_order: bool = False) -> None:
@@ -37,18 +47,29 @@ class Pairing:
         if calls:
             self._open.append(list(calls))
 
-    def answer(self, call_id: str, observation: Observation, ended_at: datetime | None = None) -> None:
+    def answer(
+        self, call_id: str, observation: Observation, ended_at: datetime | None = None, *, tool: str = ""
+    ) -> None:
+        """An answer, and which tool it says that it is from.
+
+        Raises ``UnreadableError`` where neither an id nor this name joins it to the call whose turn it is.
+        """
         call = self._take_by_id(call_id) if call_id else None
         if call is None and (not call_id or self._by_order):
-            call = self._take_by_order()
+            call = self._take_by_order(tool)
+        elif call is not None and not is_of(tool, call.action):
+            self._loss.infer("answer joined to its call by id, though it names another tool")
         if call is None:
             self._loss.skip("observation without its action")
-            return
-        self._turns.add(call.action, observation, started_at=call.started_at, ended_at=ended_at)
+        elif call.action is None:
+            self._loss.skip("answer to a call of the harness")
+        else:
+            self._turns.add(call.action, observation, started_at=call.started_at, ended_at=ended_at)
 
     def finish(self) -> None:
         """Note the calls that nothing answered: without an answer there is no turn."""
-        self._loss.skip("action without an observation", sum(map(len, self._open)))
+        unanswered = (call for calls in self._open for call in calls)
+        self._loss.skip("action without an observation", sum(call.action is not None for call in unanswered))
         self._open.clear()
 
     def _take_by_id(self, call_id: str) -> Call | None:
@@ -58,11 +79,14 @@ class Pairing:
                     return self._take(calls, call)
         return None
 
-    def _take_by_order(self) -> Call | None:
+    def _take_by_order(self, tool: str) -> Call | None:
         if not self._open:
             return None
+        call = next((call for call in self._open[-1] if is_of(tool, call.action)), None)
+        if call is None:
+            raise UnreadableError(f"an answer of {tool} follows calls of other tools, and no id joins them")
         self._loss.infer("answer joined to its call by order")
-        return self._take(self._open[-1], self._open[-1][0])
+        return self._take(self._open[-1], call)
 
     def _take(self, calls: list[Call], call: Call) -> Call:
         calls.remove(call)

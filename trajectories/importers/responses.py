@@ -7,21 +7,39 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final
 
+from trajectories.importers.agent import AgentCalls
 from trajectories.importers.base import Imported, NoTrajectory, Result, TurnList, UnreadableError, answer, files_named
-from trajectories.importers.loss import LossReport
+from trajectories.importers.loss import LossReport, Shape, whole
 from trajectories.importers.pairing import Call, Pairing
 from trajectories.importers.sources import Row, each_row
 from trajectories.importers.tools import action_space, domain_of, tool_objects
 from trajectories.importers.values import Object, arguments, as_object, as_text, instant, objects, plain, shown, sub
-from trajectories.model import Action, JsonValue, Status, SystemPrompt, Turn
+from trajectories.model import JsonValue, Status, SystemPrompt, Turn
 
 sources = files_named("*.jsonl", "*.json")
 
-_CALLS: Final = {"function_call", "custom_tool_call", "tool_search_call"}
-_OUTPUTS: Final = {"function_call_output", "custom_tool_call_output", "tool_search_output"}
+_SHELL: Final = "local_shell_call"
+_CALLS: Final = {"function_call", "custom_tool_call", "tool_search_call", _SHELL}
+_OUTPUTS: Final = {
+    "function_call_output",
+    "custom_tool_call_output",
+    "tool_search_output",
+    "local_shell_call_output",
+}
 _STATUSES: Final[Mapping[str, Status]] = {"failed": Status.FAILED, "incomplete": Status.MAX_TURNS}
 _USED: Final = {"responses_create_params", "response", "reward", "id"}
 _PARAMETERS: Final = {"input", "tools", "instructions", "model"}
+_RESPONSE: Final = {"id", "object", "model", "output", "tools", "status", "created_at", "error"}
+_ITEM: Final = whole("type", "id", "timestamp")
+_OUTPUT: Final = _ITEM | whole("call_id", "output", "tools")
+_ITEMS: Final[Mapping[str, Shape]] = {
+    **dict.fromkeys(_CALLS, _ITEM | whole("call_id", "name", "arguments", "input")),
+    _SHELL: _ITEM | whole("call_id", "action"),
+    **dict.fromkeys(_OUTPUTS, _OUTPUT),
+    "message": _ITEM | whole("role", "content"),
+    "reasoning": _ITEM | whole("summary", "content"),
+}
+"""Type of an item → what is used of it."""
 
 
 def read(source: Path) -> Iterator[Result]:
@@ -36,16 +54,19 @@ class Items:
     loss: LossReport = field(default_factory=LossReport)
     system: str = ""
     instruction: str = ""
-    tool_names: list[str] = field(default_factory=list)
 
     def __post_init__(self) -> None:
+        self._agent = AgentCalls(self.loss)
         self._turns = TurnList(self.loss)
         self._pairing = Pairing(self._turns, self.loss)
-        self._reasoning: list[str] = []
+
+    @property
+    def tool_names(self) -> list[str]:
+        return self._agent.names
 
     def add(self, item: Object, time: JsonValue = None) -> None:
         """Raises ``UnreadableError`` where the item is not what its type says."""
-        kind = plain(item.get("type")) or "message"
+        kind = self._noted(item)
         if kind in _CALLS:
             self._call(kind, item, time)
         elif kind in _OUTPUTS:
@@ -54,9 +75,21 @@ class Items:
         elif kind == "message":
             self._message(item)
         elif kind == "reasoning":
-            self._reasoning.append(_text(item.get("summary"), self.loss))
+            self._agent.say(_text(item.get("summary"), self.loss), _text(item.get("content"), self.loss))
         else:
             self.loss.skip(f"item of the type {kind}")
+
+    def pass_over(self, item: Object, why: str) -> None:
+        """Leave an item out."""
+        self._noted(item)
+        _text(item.get("content"), self.loss)
+        self.loss.skip(why)
+
+    def _noted(self, item: Object) -> str:
+        """The kind of an item, whose fields without a place are noted."""
+        kind = plain(item.get("type")) or "message"
+        self.loss.drop_unknown(kind, item, _ITEMS.get(kind, _ITEM))
+        return kind
 
     def finish(self) -> Sequence[Turn]:
         self._pairing.finish()
@@ -65,18 +98,17 @@ class Items:
     def _call(self, kind: str, item: Object, time: JsonValue) -> None:
         name = as_text(item.get("name"), "the name of a call") or kind.removesuffix("_call")
         given = item.get("input") if "input" in item else arguments(item.get("arguments"))
+        if kind == _SHELL:
+            given = item.get("action")
         if isinstance(given, str) and kind == "function_call":
             self.loss.infer("arguments that are no JSON kept as a string")
-        self.tool_names.append(name)
-        reasoning = "\n".join(filter(None, self._reasoning)) or None
-        self._reasoning.clear()
-        action = Action.of({"name": name, "arguments": given}, reasoning=reasoning)
+        action = self._agent.action(name, given)
         self._pairing.call([Call(plain(item.get("call_id")), action, instant(time))])
 
     def _message(self, item: Object) -> None:
         role, text = plain(item.get("role")), _text(item.get("content"), self.loss)
         if role == "assistant":
-            self._reasoning.append(text)
+            self._agent.say(text)
             self.loss.skip("agent message")
         elif role in ("system", "developer") and not self.system:
             self.system = text
@@ -95,7 +127,9 @@ def _imported(row: Row) -> Imported | NoTrajectory:
         raise UnreadableError("the row has no response with an output")
     parameters = sub(fields, "responses_create_params")
     items = Items()
-    items.loss.drop_fields("row", fields, _USED if "response" in fields else fields.keys())
+    items.loss.drop_fields("row", fields, _USED if "response" in fields else _USED | _RESPONSE)
+    if "response" in fields:
+        items.loss.drop_fields("response", response, _RESPONSE)
     items.loss.drop_fields("parameters", parameters, _PARAMETERS)
     given = parameters.get("input")
     for item in [{"role": "user", "content": given}] if isinstance(given, str) else objects(given, "the input"):
@@ -132,4 +166,5 @@ def _text(content: JsonValue, loss: LossReport) -> str:
     if not all(isinstance(part, Mapping) and str(part.get("type", "")).endswith("text") for part in content):
         loss.infer("content that is no text shown as JSON")
         return shown(content)
+    loss.drop_unknown("content", content, whole("type", "text"))
     return "\n".join(shown(part.get("text")) for part in content if isinstance(part, Mapping))

@@ -10,9 +10,9 @@ from enum import StrEnum
 from pathlib import Path
 from typing import BinaryIO, Final, Protocol
 
-from trajectories.importers.base import Imported, NoTrajectory, Problem, Result, UnreadableError
+from trajectories.importers.base import ContradictionError, Imported, NoTrajectory, Problem, Result, UnreadableError
 from trajectories.importers.json_arrays import array_elements
-from trajectories.importers.json_text import parse
+from trajectories.importers.json_text import RepeatedKeyError, parse
 from trajectories.importers.packing import DAMAGE, open_packed
 from trajectories.importers.tables import TABLE, table_rows
 from trajectories.importers.values import Object, as_object
@@ -105,7 +105,8 @@ class Session(Protocol):
 
 
 def one_session(source: Path, rows: Iterable[Row | Problem], session: Session, *, line: str) -> Iterator[Result]:
-    """The one trajectory that a source is, if it is any. Rows that cannot be read are problems, and the rest counts.
+    """The one trajectory that a source is, if it is any. Rows that cannot be read are problems, and the rest counts,
+    unless the source contradicts itself.
 
     ``line`` is what one of its rows is called: ``a line``, ``an event``.
     """
@@ -117,6 +118,9 @@ def one_session(source: Path, rows: Iterable[Row | Problem], session: Session, *
         digest.update(row.digest.encode())
         try:
             session.add(as_object(row.value, line))
+        except ContradictionError as error:
+            yield row.problem(str(error))
+            return
         except UnreadableError as error:
             yield row.problem(str(error))
     if session.num_read:
@@ -169,9 +173,7 @@ def _layout(file: BinaryIO) -> Layout:
     if len(line) == _SNIFFED_LINE_BYTES and not line.endswith(b"\n"):
         # Too long to be parsed for this alone.
         return Layout.LINES if _next_line_begins_alike(file, line) else whole
-    try:
-        parse(line)
-    except ValueError:
+    if _parsed(line) is None:
         return Layout.LINES if not begins_array and _looks_like_lines(file) else whole
     return Layout.LINES if _line_with_something(file) else whole
 
@@ -193,10 +195,17 @@ def _next_line_begins_alike(file: BinaryIO, line: bytes) -> bool:
 def _looks_like_lines(file: BinaryIO) -> bool:
     """Whether the line after a broken one is a JSON object or array of its own, as no line of one document is."""
     line = file.readline(_SNIFFED_LINE_BYTES)
+    return isinstance(_parsed(line), dict | list) and len(line.strip()) > len("[]")
+
+
+def _parsed(line: bytes) -> JsonValue:
+    """The value of a line; None for what is no JSON. That a key is there twice does not matter here."""
     try:
-        return isinstance(parse(line), dict | list) and len(line.strip()) > len("[]")
+        return parse(line)
+    except RepeatedKeyError:
+        return {}
     except ValueError:
-        return False
+        return None
 
 
 def _lines(path: Path, file: BinaryIO, max_bytes: int) -> Iterator[Row | Problem]:
@@ -220,6 +229,9 @@ def _elements(path: Path, file: BinaryIO, max_bytes: int) -> Iterator[Row | Prob
     number = 0
     try:
         for number, value in enumerate(array_elements(file, max_bytes), 1):
+            if isinstance(value, RepeatedKeyError):
+                yield Problem(str(path), number, f"not JSON: {value}")
+                continue
             text = canonical_json(value).encode(errors="surrogatepass")
             yield Row(str(path), number, Layout.ARRAY, value, _digest(number, text))
     except ValueError as error:

@@ -8,8 +8,8 @@ from typing import Final
 
 from trajectories.importers import messages
 from trajectories.importers.base import Imported, NoTrajectory, Result, TurnList, UnreadableError, answer, files_named
-from trajectories.importers.conversation import Conversation
-from trajectories.importers.loss import LossReport
+from trajectories.importers.conversation import Conversation, drop_unknown_of
+from trajectories.importers.loss import LossReport, whole
 from trajectories.importers.sources import Row, each_row
 from trajectories.importers.values import Object, as_object, as_text, objects, plain, seconds, sub
 from trajectories.model import Action, JsonValue, Status, SystemPrompt, Turn
@@ -17,7 +17,9 @@ from trajectories.model import Action, JsonValue, Status, SystemPrompt, Turn
 sources = files_named("*.traj", "*.traj.json")
 
 _STEP_FIELDS: Final = {"action", "observation", "response", "thought", "execution_time"}
-_FIELDS: Final = {"environment", "trajectory", "history", "info"}
+_FIELDS: Final = whole(
+    *("environment", "trajectory", "history"), info=whole("exit_status", "submission", "swe_agent_version")
+)
 _STATUSES: Final[Mapping[str, Status]] = {
     "submitted": Status.COMPLETED,
     "exit_cost": Status.MAX_TURNS,
@@ -39,7 +41,7 @@ def _imported(row: Row) -> Imported | NoTrajectory:
     if "trajectory" not in fields and "history" not in fields:
         raise UnreadableError("the file has neither a trajectory nor a history")
     loss = LossReport()
-    loss.drop_fields("file", fields, _FIELDS)
+    loss.drop_unknown("file", fields, _FIELDS)
     history = [message for message in objects(fields.get("history"), "history") if not _is_demonstration(message, loss)]
     conversation = Conversation()
     if fields.get("trajectory") is None:
@@ -48,6 +50,9 @@ def _imported(row: Row) -> Imported | NoTrajectory:
     else:
         turns = _turns(objects(fields.get("trajectory"), "trajectory"), loss)
         conversation.read(history[:2])
+        for message in history:
+            # The steps say the same.
+            drop_unknown_of(message, loss)
     info = sub(fields, "info")
     exit_status = plain(info.get("exit_status"))
     if not exit_status:
@@ -74,6 +79,8 @@ def _imported(row: Row) -> Imported | NoTrajectory:
 def _is_demonstration(message: Object, loss: LossReport) -> bool:
     is_demonstration = message.get("is_demo") is True
     loss.skip("message of a demonstration", int(is_demonstration))
+    if is_demonstration:
+        drop_unknown_of(message, loss)
     return is_demonstration
 
 

@@ -1,4 +1,4 @@
-"""What the names of an agent's tools say: which domain they act in, and which of them act on nothing."""
+"""What the names of an agent's tools say: which domain they act in."""
 
 from __future__ import annotations
 
@@ -8,9 +8,6 @@ from typing import Final
 from trajectories.importers.loss import LossReport
 from trajectories.importers.values import Object
 from trajectories.model import JsonValue, canonical_json
-
-HARNESS_CALLS: Final = frozenset({"finish", "think", "task_tracker"})
-"""Tools of agent harnesses that never reach an environment."""
 
 _SHELL_TOOLS: Final = frozenset(
     {"bash", "execute_bash", "terminal", "shell", "run", "run_ipython", "run_shell_command"}

@@ -98,6 +98,8 @@ def _show(report: ImportReport, *, as_json: bool) -> None:
         return
     counts = ("sources", "trajectories", "turns", "without_turns", "already_there", "unreadable")
     show_facts(f"Imported as the run '{report.run}'", {name.replace("_", " "): facts[name] for name in counts})
+    if stages := facts["stages"]:
+        show_table("What passed the stages", ("stage", "of", "in", "out"), _stage_rows(stages))
     rows = _loss_rows(report.loss.as_json())
     if rows:
         show_table("What was lost, and what was decided", ("what", "kind", "count"), rows)
@@ -105,6 +107,11 @@ def _show(report: ImportReport, *, as_json: bool) -> None:
         note(f"import: not imported: {problem}")
     if report.num_problems > len(report.problems):
         note(f"import: and {report.num_problems - len(report.problems)} more")
+
+
+def _stage_rows(stages: JsonValue) -> list[tuple[object, ...]]:
+    rows = stages.items() if isinstance(stages, dict) else ()
+    return [(name, *(counts[key] for key in ("of", "in", "out"))) for name, counts in rows if isinstance(counts, dict)]
 
 
 def _loss_rows(loss: dict[str, JsonValue]) -> list[tuple[str, str, object]]:

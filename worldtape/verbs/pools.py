@@ -26,7 +26,8 @@ def run(
 ) -> None:
     """Check that no two pools (for pre-training, fine-tuning, rewards, evaluation) have a source in common.
 
-    Compared are the trajectories' split groups, sources and ids. Leaves with 1 where something is shared.
+    Compared are the trajectories' split groups, sources and ids; of a place in a file, the file. Leaves with 1 where
+    something is shared.
 
     Example: worldtape pools cpt=crawled sft=recorded evaluation=held-out
     """

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
+from operator import itemgetter
 from pathlib import Path
 
 import pyarrow as pa
@@ -13,10 +15,10 @@ from hypothesis import strategies as st
 from tests.trajectories.importers import samples
 from tests.trajectories.importers.import_support import imported, written
 from tests.trajectories.store_support import BEGIN, header, observation
-from trajectories import Action, Dataset, Ending, ErrorKind, JournalWriter, Observation, Status, Turn, compact
+from trajectories import Action, Dataset, Ending, ErrorKind, Header, JournalWriter, Observation, Status, Turn, compact
 from trajectories.exporters import atif_document, export_atif
 from trajectories.exporters.stored import StoredTrajectory
-from trajectories.importers import import_trajectories
+from trajectories.importers import Corpus, CorpusSettings, Field, import_trajectories
 from trajectories.rows import end_row, start_row, turn_row
 from trajectories.schemas import TRAJECTORIES, TURNS
 
@@ -58,9 +60,9 @@ def _turns(pairs: Pairs) -> list[Turn]:
     ]
 
 
-def _recorded(folder: Path, pairs: Pairs) -> Dataset:
+def _recorded(folder: Path, pairs: Pairs, start: Header | None = None) -> Dataset:
     data = Dataset(folder)
-    with JournalWriter(data, header("t-1"), observation("$ ")) as journal:
+    with JournalWriter(data, start or header("t-1"), observation("$ ")) as journal:
         for turn in _turns(pairs):
             journal.append(turn)
         journal.end(ENDING)
@@ -94,6 +96,63 @@ def test_the_trajectory_comes_back_as_it_was(tmp_path: Path) -> None:
     assert (trajectory.instruction, trajectory.prompt) == (original.instruction, original.prompt)
     assert (trajectory.domain, trajectory.status, trajectory.outcome) == ("terminal", Status.MAX_TURNS, {"reward": 1})
     assert not trajectory.loss.as_json()
+
+
+NEW = {
+    # An import is a trajectory of its own, in a run of its own, with losses of its own.
+    *("trajectory_id", "run", "source_format", "loss_report_json"),
+    # What ATIF does not carry: recordings and screenshots, and how often each turn was redacted when it was recorded.
+    *("recording_blob", "redactions_json"),
+}
+"""The columns of a row that an export and an import do not keep."""
+
+
+def _rows_before_and_after(data: Dataset, folder: Path) -> tuple[list[dict[str, object]], list[dict[str, object]]]:
+    export_atif(data, folder / "out")
+    again = Dataset(folder / "again")
+    import_trajectories(again, "atif", [folder / "out"], licence="of nobody")
+    before, after = (rows.scan_trajectories().drop(NEW).sort("started_at").collect() for rows in (data, again))
+    return before.to_dicts(), after.to_dicts()
+
+
+def test_the_row_of_a_recording_comes_back_as_it_was(tmp_path: Path) -> None:
+    start = replace(
+        header("t-1"),
+        attempt=2,
+        engine="docker",
+        image_digest="sha256:00",
+        device_kind="h",
+        versions={"bash": "5.2"},
+        licence="MIT",
+        source="tasks/count.yaml",
+        split_group="files",
+        collector_version="1.0",
+        host="a host",
+    )
+    data = _recorded(tmp_path / "data", [(Action.keys(("ls\n", 0.5)), observation("$ ls"))], start)
+    before, after = _rows_before_and_after(data, tmp_path)
+    assert after == before
+
+
+@pytest.mark.parametrize("source_format", sorted({*samples.ROWS} - {"corpus"}))
+def test_the_rows_of_an_import_come_back_as_they_were(tmp_path: Path, source_format: str) -> None:
+    name = {"osworld": "traj.jsonl", "swe-agent": "a.traj", "agentworldbench": "os_test.jsonl"}
+    path = written(tmp_path, name.get(source_format, "a.jsonl"), *samples.ROWS[source_format])
+    data = Dataset(tmp_path / "data")
+    import_trajectories(data, source_format, [path], licence="CC-BY-4.0")
+    before, after = _rows_before_and_after(data, tmp_path)
+    key = itemgetter("source", "task_id")
+    assert sorted(after, key=key) == sorted(before, key=key)
+
+
+def test_texts_keep_their_licence_and_source(tmp_path: Path) -> None:
+    data = Dataset(tmp_path / "data")
+    laws = written(tmp_path, "laws.jsonl", *samples.LAWS)
+    import_trajectories(data, "corpus", [laws], importer=Corpus(CorpusSettings(field=Field.LAW)))
+    before, after = _rows_before_and_after(data, tmp_path)
+    key = itemgetter("source", "task_id")
+    assert sorted(after, key=key) == sorted(before, key=key)
+    assert {row["licence"] for row in after} >= {"CC0-1.0", "CC-BY-4.0"}
 
 
 def test_an_import_that_is_exported_and_imported_has_the_same_turns(tmp_path: Path) -> None:

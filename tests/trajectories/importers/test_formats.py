@@ -324,6 +324,16 @@ def test_openhands_pairs_of_action_and_observation_are_read(tmp_path: Path) -> N
     assert answers(trajectory) == ["a", "a"]
 
 
+def test_tools_that_come_later_are_declared_too(tmp_path: Path) -> None:
+    edit = {"kind": "FileEditorTool", "title": "file_editor"}
+    update = {"kind": "SystemPromptUpdateEvent", "system_prompt": {"text": "New."}, "tools": [edit]}
+    rows = [*samples.OPENHANDS_V1[:2], update, update, *samples.OPENHANDS_V1[2:]]
+    trajectory = only("openhands", written(tmp_path, "a.jsonl", *rows))
+    assert list(trajectory.tools) == [*samples.OPENHANDS_V1[0]["tools"], edit]
+    assert trajectory.prompt.task_description == "You run."
+    assert '"title": "file_editor"' in trajectory.prompt.action_space
+
+
 @pytest.mark.parametrize("layout", ["folder", "lines"])
 def test_openhands_event_files_and_lines_are_one_conversation(tmp_path: Path, layout: str) -> None:
     if layout == "lines":
@@ -406,6 +416,18 @@ def test_a_codex_rollout_has_calls_of_every_kind(tmp_path: Path) -> None:
     assert answers(trajectory) == ["Done", '[{"name": "read"}]']
     assert (trajectory.instruction, trajectory.prompt.task_description) == ("Do it.", "Be brief.")
     assert trajectory.turns[0].duration_s == 2
+
+
+def test_a_codex_call_of_the_local_shell_is_a_call(tmp_path: Path) -> None:
+    command = {"type": "exec", "command": ["ls", "-a"]}
+    items = [
+        {"type": "local_shell_call", "call_id": "1", "status": "completed", "action": command},
+        {"type": "function_call_output", "call_id": "1", "output": ".git"},
+    ]
+    rows = [{"type": "response_item", "payload": item} for item in items]
+    trajectory = only("codex", written(tmp_path, "a.jsonl", *rows))
+    assert trajectory.turns[0].action.payload == {"name": "local_shell", "arguments": command}
+    assert answers(trajectory) == [".git"]
 
 
 def test_a_gemini_call_that_was_cancelled_is_no_turn(tmp_path: Path) -> None:

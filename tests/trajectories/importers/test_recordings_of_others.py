@@ -215,7 +215,9 @@ def test_a_conversation_of_messages_only_has_no_turns() -> None:
     trajectory = only("openhands-v0", case("openhands-v0/messages-only.json"))
     assert trajectory.instruction == "what's 1+1?"
     assert not trajectory.turns
-    assert not only("openhands", case("openhands-v1/system-prompt-update")).turns
+    updated = only("openhands", case("openhands-v1/system-prompt-update"))
+    assert not updated.turns
+    assert [tool["title"] for tool in updated.tools] == ["file_editor", "finish", "think", "terminal"]
 
 
 def test_an_observation_whose_action_was_cut_away_is_reported() -> None:
