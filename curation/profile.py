@@ -15,6 +15,7 @@ from curation.filters.settings import Filters
 from curation.fingerprints import fingerprint_of
 from curation.keep import KeepRatios
 from curation.search_settings import ContaminationSettings, DuplicateSettings, Searches, Settings, VolatileSettings
+from curation.words import WordRule
 from trajectories.errors import InputError
 from trajectories.spelling import nearest
 
@@ -33,6 +34,8 @@ class CurationProfile(Settings):
 
     seed: int = 0
     draw: Draw = Draw.TURN
+    word_rule: WordRule = WordRule.PYTHON_LOWERED
+    """The only one there is; recorded so that data judged by another could not be taken for this."""
     thresholds: Thresholds = Thresholds()
     keep_ratios: KeepRatios = KeepRatios()
     filters: Filters = Filters()

@@ -5,6 +5,7 @@ from __future__ import annotations
 import functools
 import re
 import sys
+from enum import StrEnum
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,6 +20,14 @@ neighbours. Text that holds one of them is left to `words`.
 _WORD = re.compile(r"\w+")
 CONTEXTUAL_TEXT = "\u0130\u03a3"
 """The two code points that `CONTEXTUAL` marks."""
+
+
+class WordRule(StrEnum):
+    """What counts as a word of a text: the statistics, and with them the classes, follow from it."""
+
+    PYTHON_LOWERED = "python_lowered"
+    r"""The runs of ``\w``, as Python's ``re`` has it for ``str``, in what ``str.lower`` makes of the text: `words`.
+    Which characters those are is a matter of Python's Unicode, whose version is recorded beside it."""
 
 
 def words(text: str) -> set[str]:

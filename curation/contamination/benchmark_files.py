@@ -2,8 +2,9 @@
 
 The name of the file or folder is the benchmark's *source*. A JSONL or Parquet file, and a JSON file that is a list,
 have an item a row; any other file is one item. A folder is walked in the order of its names: a folder that holds a file
-of `TASK_FILES` is one item, with the texts of all files below it; hidden, linked and binary files are left out. Rows
-that have the same id are one item (AgentWorldBench repeats a trajectory in every row of it).
+of `TASK_FILES` is one item, with the texts of all files below it; hidden, linked and binary files are left out, and
+`unread_files` names the latter two. Rows that have the same id are one item: AgentWorldBench repeats a trajectory in
+every row of it, and others have a row a turn. Compressed files are read as what they hold.
 
 Every string of a row is a text of its own: a short task is found although the row has much else. A list of strings is
 one as well, for they may be the lines of a text. What has no blank in it is none: a URL, a path, the name of a program.
@@ -14,20 +15,31 @@ from __future__ import annotations
 import json
 import tomllib
 from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
-from typing import Final, NamedTuple
+from typing import BinaryIO, Final, NamedTuple
 
 import pyarrow as pa
 import pyarrow.parquet as pq
 import yaml
 
 from trajectories.errors import DamagedFileError, InputError
+from trajectories.importers.packing import COMPRESSED, DAMAGE, open_packed, unpacked_name
 from trajectories.model import JsonValue
 
 TASK_FILES: Final = frozenset({"task.yaml", "task.yml", "task.toml", "task.json", "task.md", "instruction.md"})
 """A folder with one of these is a task."""
 
-ID_KEYS: Final = ("id", "instance_id", "task_id", "question_id", "uid")
+ID_KEYS: Final = (
+    "id",
+    "instance_id",
+    "task_id",
+    "question_id",
+    "uid",
+    "trajectory_id",
+    "episode_id",
+    "conversation_id",
+)
 """The first of these that a row has names it; without one, its place does."""
 
 _ROWS_AT_ONCE: Final = 64
@@ -47,19 +59,42 @@ def read_benchmark(path: Path) -> Iterator[BenchmarkItem]:
 
     Raises:
         InputError: there is no such file, or it is not what its ending says.
-        DamagedFileError: a Parquet file cannot be read.
+        DamagedFileError: a Parquet file or a compressed one cannot be read.
     """
     source = path.resolve().name
     if path.is_dir():
         yield from (BenchmarkItem(source, item, text) for item, text in _folder(path, path))
         return
     require_benchmark(path)
-    if _is_binary(path) and path.suffix != ".parquet":
+    if not _is_readable(path):
         raise InputError(
-            "this is no text", where=str(path), mend="give JSONL, JSON, Parquet, text, or a folder of them"
+            "this is no text",
+            where=str(path),
+            mend="give JSONL, JSON, Parquet, text, any but Parquet compressed, or a folder",
         )
     for item, text in _file(path):
         yield BenchmarkItem(source, item or path.name, text)
+
+
+def unread_files(path: Path) -> list[str]:
+    """The files below a folder of which nothing is read, for they are links or no text, as paths below it, in order.
+
+    None where it is a file. Hidden files and folders are not told: they are not a benchmark's contents.
+
+    Raises:
+        DamagedFileError: a compressed file cannot be read.
+    """
+    return [entry.relative_to(path).as_posix() for entry in _unread(path, in_task=False)] if path.is_dir() else []
+
+
+def _unread(folder: Path, *, in_task: bool) -> Iterator[Path]:
+    entries = [entry for entry in sorted(folder.iterdir()) if not entry.name.startswith(".")]
+    in_task = in_task or _is_task(entries)
+    for entry in entries:
+        if entry.is_dir() and not entry.is_symlink():
+            yield from _unread(entry, in_task=in_task)
+        elif entry.is_symlink() or not entry.is_file() or (_is_binary(entry) if in_task else not _is_readable(entry)):
+            yield entry
 
 
 def require_benchmark(path: Path) -> None:
@@ -75,16 +110,20 @@ def _entries(folder: Path) -> list[Path]:
 
 def _folder(folder: Path, top: Path) -> Iterator[tuple[str, str]]:
     entries = [entry for entry in _entries(folder) if not entry.name.startswith(".") and not entry.is_symlink()]
-    if any(entry.name in TASK_FILES for entry in entries):
+    if _is_task(entries):
         name = folder.relative_to(top).as_posix() if folder != top else top.name
         yield from ((name, text) for entry in entries for text in _texts_below(entry))
         return
     for entry in entries:
         if entry.is_dir():
             yield from _folder(entry, top)
-        elif entry.suffix == ".parquet" or not _is_binary(entry):
+        elif _is_readable(entry):
             name = entry.relative_to(top).as_posix()
             yield from ((f"{name}#{item}" if item else name, text) for item, text in _file(entry))
+
+
+def _is_task(entries: list[Path]) -> bool:
+    return any(entry.name in TASK_FILES for entry in entries if not entry.is_symlink())
 
 
 def _texts_below(entry: Path) -> Iterator[str]:
@@ -99,9 +138,9 @@ def _texts_below(entry: Path) -> Iterator[str]:
 
 def _texts_of_file(path: Path) -> Iterator[str]:
     """The whole of a file, and each string in it where its ending says how to read it: a task may be one of them."""
-    text = path.read_text(encoding="utf-8", errors="replace")
+    text = _contents(path).decode(errors="replace").replace("\r\n", "\n").replace("\r", "\n")
     yield text
-    yield from filter(_is_text, _strings_of_file(text, path.suffix.lower()))
+    yield from filter(_is_text, _strings_of_file(text, _ending(path)))
 
 
 def _strings_of_file(text: str, ending: str) -> list[str]:
@@ -120,20 +159,48 @@ def _strings_of_file(text: str, ending: str) -> list[str]:
     return []
 
 
+def _is_readable(path: Path) -> bool:
+    """Whether a file that is no part of a task is read: rows in Parquet, or a text."""
+    return path.suffix.lower() == ".parquet" or not _is_binary(path)
+
+
 def _is_binary(path: Path) -> bool:
-    with path.open("rb") as file:
+    with _opened(path) as file:
         return b"\0" in file.read(_BINARY_PROBE)
+
+
+def _ending(path: Path) -> str:
+    """What says how to read it, in small letters: of a compressed file, that of what it holds."""
+    return Path(unpacked_name(path.name)).suffix.lower()
+
+
+@contextmanager
+def _opened(path: Path) -> Iterator[BinaryIO]:
+    """A file, unpacked where it is compressed."""
+    is_packed = path.name.lower().endswith(COMPRESSED)
+    try:
+        with open_packed(path) as file:
+            yield file
+    except DAMAGE as error:
+        if not is_packed:
+            raise
+        raise DamagedFileError("a benchmark cannot be unpacked", where=str(path), mend="fetch it again") from error
+
+
+def _contents(path: Path) -> bytes:
+    with _opened(path) as file:
+        return file.read()
 
 
 def _file(path: Path) -> Iterator[tuple[str, str]]:
     """The items of a file; the only one has no name."""
-    match path.suffix.lower():
+    match _ending(path):
         case ".jsonl" | ".ndjson":
             yield from _items(_json_lines(path))
-        case ".parquet":
+        case ".parquet" if path.suffix.lower() == ".parquet":
             yield from _items(_parquet_rows(path))
         case ".json":
-            value = _parsed(path.read_bytes(), str(path))
+            value = _parsed(_contents(path), str(path))
             if isinstance(value, list):
                 yield from _items(enumerate(value, start=1))
             else:
@@ -143,7 +210,7 @@ def _file(path: Path) -> Iterator[tuple[str, str]]:
 
 
 def _json_lines(path: Path) -> Iterator[tuple[int, JsonValue]]:
-    with path.open("rb") as lines:
+    with _opened(path) as lines:
         for number, line in enumerate(lines, start=1):
             if line.strip():
                 yield number, _parsed(line, f"{path}, line {number}")

@@ -41,7 +41,8 @@ class Filters(BaseModel):
     """Whether it counts also where the answer was an error. That is what a world says to a tool it lacks, and worth
     learning; what misleads is a call that was answered as if the tool were declared."""
     gui_failure: Scope = Scope.TRAJECTORY
-    """Screens (web, android, os) whose state is missing, or that show a CAPTCHA or an HTTP error."""
+    """Screens (web, android, os) whose state is missing, or that show a CAPTCHA, an HTTP error, or an error of the
+    browser or app, and little else."""
     sandbox_died: Scope = Scope.TURN
     """Turns in which the sandbox failed. What the world had answered before stays as good as it was."""
     empty_action: bool = True

@@ -15,7 +15,9 @@ from curation.profile import CurationProfile
 from curation.report.amounts import Amounts, Tokens, amounts, tally, tokens_of
 from curation.report.examples import Example, choose_examples
 from curation.report.histograms import Histogram, histograms
+from curation.report.imports import ImportFacts, import_facts
 from curation.report.judged import ClassFacts, ReasonFacts, Stage, class_facts, reason_facts, stages
+from curation.report.origins import Origins, origins
 from curation.report.recorded import DatasetFacts, dataset_facts
 from curation.report.searched import (
     ContaminationFacts,
@@ -27,12 +29,11 @@ from curation.report.searched import (
     secrets_facts,
     volatile_facts,
 )
-from curation.report.sources import ImportFacts, Sources, import_facts, sources
 from curation.sidecar import Manifest, Sidecar
 from trajectories.dataset import Dataset
 from trajectories.errors import InputError
 
-SCHEMA_VERSION = 2
+SCHEMA_VERSION = 3
 
 
 class Report(BaseModel):
@@ -51,7 +52,8 @@ class Report(BaseModel):
     stages: list[Stage]
     """What was recorded, and what is left after each reason to mask a turn, in their order."""
     classes: list[ClassFacts]
-    sources: Sources
+    by_run: Origins
+    by_source: Origins
     reasons: list[ReasonFacts]
     """Those that occur, in the order in which the first that holds is told."""
     secrets: SecretsFacts | None
@@ -89,6 +91,7 @@ def gather(dataset: Dataset, sidecar: Sidecar, tokens: Tokens | None = None) -> 
     _require_undamaged(sidecar, manifest)
     rows = sidecar.scan()
     tallied = tally(rows)
+    by_run, by_source = origins(dataset, sidecar)
     examples = choose_examples(dataset, rows)
     return Report(
         curation=sidecar.name,
@@ -104,7 +107,8 @@ def gather(dataset: Dataset, sidecar: Sidecar, tokens: Tokens | None = None) -> 
         },
         stages=stages(sidecar, tallied, manifest),
         classes=class_facts(tallied, manifest, tokens),
-        sources=sources(dataset, tallied),
+        by_run=by_run,
+        by_source=by_source,
         reasons=reason_facts(tallied),
         secrets=secrets_facts(dataset, sidecar.name, manifest),
         duplicates=duplicates_facts(dataset, sidecar.name, manifest),

@@ -17,7 +17,6 @@ from hypothesis import strategies as st
 from collectors.ids import Episode
 from curation import CurationProfile, Filters, JobSizes, Reason, Scope, Searches, curate, write_report
 from curation.filters import attempts
-from curation.filters.screens import show_failure
 from curation.reasons import MEANINGS, REASONS
 from tests.curation.recordings import a_header, cut_row_groups, files_of, record, record_turns, some_texts, turn
 from tests.work import num_calls
@@ -212,34 +211,6 @@ def test_a_dead_sandbox_masks_the_turn_it_died_in_or_by_choice_all(dataset: Data
     assert told_of(dataset, turns) == ["kept", "kept", "sandbox_died"]
     assert reasons(dataset, Filters(sandbox_died=Scope.TRAJECTORY), "all")["t"] == ["sandbox_died"] * 3
     assert reasons(dataset, Filters(sandbox_died=Scope.OFF), "off")["t"] == ["kept", "kept", "silence"]
-
-
-FAILED_SCREENS: dict[str, tuple[str, str | None]] = {
-    "a dump that failed": (PAGE, "failed"),
-    "a state that is missing": ("", "missing"),
-    "an empty screen": ("", None),
-    "a challenge": ("RootWebArea 'Just a moment...', focused\n\t[3] heading 'Verify you are human'", "ok"),
-    "a challenge with a curly apostrophe": ("[1] checkbox 'I’m not a robot'", None),
-    "a search engine's refusal": ("Our systems have detected unusual traffic from your computer network.", None),
-    "an error page of a server": ("RootWebArea '502 Bad Gateway', focused, url=https://shop.example/", None),
-    "nginx": ("<title>404 Not Found</title>", None),
-    "an error page of the browser": ("RootWebArea 'shop.example'\n\t[1] text 'This site can’t be reached'", None),
-    "the same as a code": ("[2] StaticText 'ERR_NAME_NOT_RESOLVED'", None),
-}
-FINE_SCREENS: dict[str, tuple[str, str | None]] = {
-    "a page": (PAGE, "ok"),
-    "a tree that is there in part": (PAGE, "partial"),
-    "an article about it": (f"{PAGE}\n" + "\t[2] paragraph 'words'\n" * 200 + "they show 'Verify you are human'", None),
-    "a number that is no status": ("RootWebArea '404 things found nearby'", None),
-    "bytes cut within a character": ("é" * 5000, None),
-}
-
-
-@pytest.mark.parametrize("screen", [*FAILED_SCREENS, *FINE_SCREENS])
-def test_a_screen_shows_a_failure_of_the_environment_or_it_does_not(screen: str) -> None:
-    text, tree_status = (FAILED_SCREENS | FINE_SCREENS)[screen]
-    rows = pa.table({"observation": pa.array([text], pa.string()), "tree_status": pa.array([tree_status], pa.string())})
-    assert show_failure(rows).tolist() == [screen in FAILED_SCREENS]
 
 
 def test_a_failed_screen_masks_its_trajectory_in_a_gui_and_nothing_elsewhere(dataset: Dataset) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import fcntl
+import json
 import os
 import random
 import shutil
@@ -10,8 +11,9 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 
 import polars as pl
@@ -26,6 +28,7 @@ from curation import (
     JobSizes,
     KeepRatios,
     Reason,
+    Searches,
     TurnClass,
     classify,
     curate,
@@ -98,7 +101,7 @@ def test_the_bytes_do_not_depend_on_how_the_work_is_cut(make_dataset: Callable[[
     assert sidecar_files(fine) == sidecar_files(coarse)
 
 
-@pytest.fixture
+@pytest.fixture(scope="module")
 def cluster() -> Iterator[LocalCluster]:
     with LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=None) as running:
         yield running
@@ -106,16 +109,29 @@ def cluster() -> Iterator[LocalCluster]:
 
 CURATE = """
 import sys
-from curation import JobSizes, curate
+from pathlib import Path
+from curation import CurationProfile, JobSizes, curate
 from trajectories import Dataset
-curate(Dataset(sys.argv[1]), scheduler=sys.argv[2] or None, workers=1, sizes=JobSizes(task_bytes=1, in_process_bytes=0))
+dataset, scheduler, profile, *benchmarks = sys.argv[1:]
+curate(
+    Dataset(dataset),
+    profile=CurationProfile.model_validate_json(profile),
+    benchmarks=[Path(benchmark) for benchmark in benchmarks],
+    scheduler=scheduler or None,
+    workers=1,
+    sizes=JobSizes(task_bytes=1, in_process_bytes=0),
+)
 """
 
 
 @contextmanager
-def job_in_another_process(dataset: Dataset, scheduler: str = "") -> Iterator[subprocess.Popen[bytes]]:
+def job_in_another_process(
+    dataset: Dataset, scheduler: str = "", profile: CurationProfile | None = None, benchmarks: Sequence[Path] = ()
+) -> Iterator[subprocess.Popen[bytes]]:
     """A job whose tasks are single row groups."""
-    with subprocess.Popen([sys.executable, "-c", CURATE, dataset.url, scheduler]) as job:
+    settings = (profile or CurationProfile()).canonical_json()
+    given = [dataset.url, scheduler, settings, *map(str, benchmarks)]
+    with subprocess.Popen([sys.executable, "-c", CURATE, *given]) as job:
         try:
             yield job
         finally:
@@ -140,18 +156,58 @@ def twins(make_dataset: Callable[[str], Dataset]) -> tuple[Dataset, Dataset]:
     return pair
 
 
+EVERYTHING = CurationProfile(searches=Searches(volatile=True))
+
+
+@dataclass(frozen=True, slots=True)
+class Searched:
+    """A curated data set with something for every search to find, and the files of its curation."""
+
+    folder: Path
+    benchmark: Path
+    files: dict[str, bytes]
+
+
+@pytest.fixture(scope="module")
+def searched(tmp_path_factory: pytest.TempPathFactory) -> Searched:
+    """Of forty row groups; half of the trajectories were recorded twice, some with secrets in them."""
+    top = tmp_path_factory.mktemp("searched")
+    dataset = Dataset(top / "recorded")
+    for number in range(40):
+        texts = [(action, f"{answer} ana{number}@posteo.net") for action, answer in some_texts(number % 20, 5)]
+        record(dataset, f"t{number:03d}", texts, run=f"r{number % 2}")
+    for run in ("r0", "r1"):
+        compact(dataset, run)
+    cut_row_groups(dataset, 5)
+    longest = max((answer for number in range(20) for _, answer in some_texts(number, 5)), key=len)
+    benchmark = top / "items.jsonl"
+    benchmark.write_text(json.dumps({"id": "q", "problem": longest}))
+    curated = curate(dataset, profile=EVERYTHING, benchmarks=[benchmark], workers=1).sidecar.folder
+    for search in ("secrets", "duplicates", "contamination", "volatile"):
+        tables = (curated / search).rglob("*.parquet")
+        assert sum(pq.read_metadata(table).num_rows for table in tables), f"nothing of {search} is found"
+    return Searched(dataset.folder, benchmark, sidecar_files(dataset))
+
+
 @pytest.mark.slow
-def test_a_worker_killed_in_the_middle_changes_nothing(twins: tuple[Dataset, Dataset], cluster: LocalCluster) -> None:
-    dataset, twin = twins
-    work = dataset.folder / "curation" / "default" / ".work"
+@pytest.mark.parametrize("stage", ["secrets", "duplicates", "contamination", "volatile", "statistics"])
+def test_a_worker_killed_in_the_middle_of_any_stage_changes_nothing(
+    searched: Searched, cluster: LocalCluster, tmp_path: Path, stage: str
+) -> None:
+    dataset = Dataset(shutil.copytree(searched.folder, tmp_path / "recorded"))
+    sidecar = open_sidecar(dataset).folder
+    made, work = (sidecar.glob("domain=*"), sidecar) if stage == "statistics" else ([sidecar / stage], sidecar / stage)
+    for folder in made:
+        shutil.rmtree(folder)  # so that there is nothing to do but this stage
     with Client(cluster) as client:
-        victim = client.run(os.getpid)
-    with job_in_another_process(dataset, cluster.scheduler_address) as job:
-        wait_for(job, lambda: any(work.rglob("*.parquet.*-*")))
-        os.kill(next(iter(victim.values())), signal.SIGKILL)
+        client.wait_for_workers(2)
+        victim, *_ = client.run(os.getpid).values()
+    with job_in_another_process(dataset, cluster.scheduler_address, EVERYTHING, [searched.benchmark]) as job:
+        wait_for(job, lambda: any(path.is_file() for path in (work / ".work").rglob("*")))
+        os.kill(victim, signal.SIGKILL)
         assert job.poll() is None
         assert job.wait(timeout=120) == 0
-    assert sidecar_files(dataset) == sidecar_files(twin)
+    assert sidecar_files(dataset) == searched.files
 
 
 def test_a_job_killed_in_the_middle_goes_on_where_it_stopped(twins: tuple[Dataset, Dataset]) -> None:

@@ -59,6 +59,7 @@ def test_a_profile_cannot_be_changed() -> None:
             "[searches]\nduplicates = false\n[filters]\nduplicate_turn = true",
             r"bad value .*\.toml\); filters\.duplicate_turn masks what searches\.duplicates = false does not look for",
         ),
+        ("word_rule = 'bytes'", r"bad value .*key word_rule\); Input should be 'python_lowered'"),
         ("seed = ", "not TOML"),
     ],
 )

@@ -105,18 +105,23 @@ def test_reasons_are_those_of_the_sidecar_in_their_order(reported: Reported) -> 
         assert facts["by_domain"] == dict(of_reason.group_by("domain").len().iter_rows())
 
 
-def test_sources_are_the_runs_the_largest_first(reported: Reported) -> None:
-    largest = reported.json["sources"]["largest"]
-    sizes = [source["total"]["num_turns"] for source in largest]
+def test_shares_by_run_are_those_of_the_sidecar_the_largest_first(reported: Reported) -> None:
+    largest = reported.json["by_run"]["largest"]
+    sizes = [of_run["total"]["num_turns"] for of_run in largest]
     assert sizes == sorted(sizes, reverse=True)
-    assert {source["run"] for source in largest} == {"r1", "r2"}
-    for source in largest:
-        of_run = reported.rows.filter(pl.col("run") == source["run"])
-        assert amounts(source["total"]) == reported.sums(of_run)
-        assert source["source_formats"] == ["worldtape"]
-        assert source["num_trajectories"] == of_run["trajectory_id"].n_unique()
-        assert sum(source["classes"].values()) == len(of_run)
-    assert reported.json["sources"]["others"] is None
+    assert {of_run["name"] for of_run in largest} == {"r1", "r2"}
+    for facts in largest:
+        of_run = reported.rows.filter(pl.col("run") == facts["name"])
+        assert amounts(facts["total"]) == reported.sums(of_run)
+        assert facts["source_formats"] == ["worldtape"]
+        assert facts["num_trajectories"] == of_run["trajectory_id"].n_unique()
+        assert sum(facts["classes"].values()) == len(of_run)
+    assert reported.json["by_run"]["others"] is None
+
+
+def test_trajectories_that_name_no_source_have_their_run_for_one(reported: Reported) -> None:
+    by_run, by_source = (reported.json[name]["largest"] for name in ("by_run", "by_source"))
+    assert by_source == [{**facts, "name": f"run {facts['name']}"} for facts in by_run]
 
 
 def test_the_statistics_are_of_every_readable_turn(reported: Reported) -> None:

@@ -12,7 +12,6 @@ import pyarrow.parquet as pq
 import pytest
 
 from curation import CurationProfile, KeepRatios, Searches, curate, write_report
-from curation.report.sources import NUM_LARGEST
 from tests.curation.recordings import a_header, record, record_turns, some_texts, turn
 from tests.curation.report_support import Page, figures
 from trajectories import Dataset, compact
@@ -62,16 +61,17 @@ def test_a_data_set_of_which_nothing_can_be_read(dataset: Dataset) -> None:
 
 
 def test_thirteen_domains_and_more_runs_than_are_listed(dataset: Dataset) -> None:
-    runs = [f"r{number:02d}" for number in range(NUM_LARGEST + 3)]
+    runs = [f"r{number:02d}" for number in range(33)]
     for number, run in enumerate(runs):
         record(dataset, f"t{number}", some_texts(number, 3), run=run, domain=f"d{number % 13:02d}")
         compact(dataset, run)
     report = reported(dataset)
     assert len(report["by_domain"]) == len(report["dataset"]["domains"]) == 13
-    sources = report["sources"]
-    assert (len(sources["largest"]), sources["num_others"]) == (NUM_LARGEST, 3)
-    assert sources["others"]["total"]["num_turns"] == 9
-    assert sources["others"]["num_trajectories"] == 3
+    assert [facts["name"] for facts in report["by_run"]["largest"]] == runs
+    assert report["by_run"]["num_others"] == 0
+    page = Page((dataset.folder / "curation/default/report.html").read_text()).text
+    assert "3 others" in page
+    assert "Every one is in report.json." in page
 
 
 def test_every_turn_is_drawn_out(dataset: Dataset) -> None:
@@ -93,7 +93,7 @@ def test_rows_without_values_are_counted_all_the_same(dataset: Dataset) -> None:
     report = reported(dataset)
     assert report["dataset"]["num_without_licence"] == 1
     assert report["dataset"]["first_started_at"] is None
-    assert report["sources"]["largest"][0]["source_formats"] == []
+    assert report["by_run"]["largest"][0]["source_formats"] == []
     assert {example["task"]["problem"] for example in report["examples"]} == {"missing"}
 
 

@@ -31,6 +31,7 @@ def test_a_part_tells_what_made_it(dataset: Dataset) -> None:
     schema = pq.read_schema(sidecar.folder / sidecar.parts()[0])
     assert schema.remove_metadata() == SIDECAR.remove_metadata()
     assert CurationProfile.model_validate_json(schema.metadata[b"profile"]) == profile
+    assert json.loads(schema.metadata[b"profile"])["word_rule"] == "python_lowered"
     assert schema.metadata[b"seed"] == b"5"
     assert json.loads(schema.metadata[b"versions"]).keys() == {"python", "sources", "unicode", "worldtape"}
 

@@ -38,3 +38,16 @@ def test_nothing_is_said_of_them_where_there_are_none(worldtape: Worldtape, reco
     assert "too short" not in done.out
     assert "only boilerplate" not in done.out
     assert "cannot be found" not in done.err
+
+
+def test_files_of_a_benchmark_that_are_not_read_are_named(
+    worldtape: Worldtape, recorded: Dataset, tmp_path: Path
+) -> None:
+    (folder := tmp_path / "bench").mkdir()
+    written(folder / "long.json", [LONG])
+    for number in range(6):
+        (folder / f"picture-{number}.png").write_bytes(b"\x89PNG\0\0")
+    done = worldtape("curate", recorded.folder, "--benchmark", folder)
+    (line,) = (line for line in done.err.splitlines() if "not read" in line)
+    assert line.startswith(f"curate: 6 files of {folder} not read (links, or no text): picture-0.png, ")
+    assert line.endswith("picture-4.png and 1 more")

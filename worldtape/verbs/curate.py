@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 
 NAME = "curate"
 
+_NUM_NAMED = 5
 _NUM_ALWAYS = 3
 """Columns of the benchmarks' table that are shown whatever is in them."""
 
@@ -78,6 +79,8 @@ def run(
             watch=_shown,
         )
         page = write_report(opened, summary.sidecar)
+    for path in benchmark or ():
+        _note_unread(path)
     found = _Found.of(opened, summary)
     if as_json:
         show_json(_as_json(summary, page, found))
@@ -127,6 +130,17 @@ class _Found(NamedTuple):
             open_contamination(dataset, name).summary() if "contamination" in made else None,
             open_volatile(dataset, name).summary() if "volatile" in made else None,
         )
+
+
+def _note_unread(benchmark: Path) -> None:
+    """Tell what of a benchmark's folder was not looked for."""
+    from curation.contamination import unread_files
+
+    unread = unread_files(benchmark)
+    if unread:
+        names = ", ".join(unread[:_NUM_NAMED])
+        more = f" and {len(unread) - _NUM_NAMED} more" if len(unread) > _NUM_NAMED else ""
+        note(f"curate: {plural(len(unread), 'file')} of {benchmark} not read (links, or no text): {names}{more}")
 
 
 def _as_json(summary: CurationSummary, page: Path, found: _Found) -> dict[str, JsonValue]:

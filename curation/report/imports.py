@@ -1,4 +1,4 @@
-"""Where the turns came from: the runs that have most of them, and what the imports among them had to leave out."""
+"""What the imports of a data set had to leave out, by the format of their sources."""
 
 from __future__ import annotations
 
@@ -6,38 +6,15 @@ import json
 from collections import Counter
 from collections.abc import Iterator
 
-import polars as pl
 from pydantic import BaseModel
 
-from curation.classes import CLASSES
-from curation.report.amounts import Amounts, Count, amounts
+from curation.report.amounts import Count
 from curation.report.texts import without_secrets
 from trajectories.dataset import Dataset
 from trajectories.importers.loss import LossReport
 from trajectories.part_files import open_part, reading_part
 
-NUM_LARGEST = 30
 _ROWS_AT_ONCE = 1000
-
-
-class SourceFacts(BaseModel):
-    """The turns of one run, or of several together."""
-
-    run: str
-    """Empty where it is several."""
-    source_formats: list[str]
-    num_trajectories: Count
-    total: Amounts
-    classes: dict[str, Count]
-    """Turns by class; unreadable ones have none."""
-
-
-class Sources(BaseModel):
-    """The runs by their turns, the largest first."""
-
-    largest: list[SourceFacts]
-    num_others: Count
-    others: SourceFacts | None
 
 
 class ImportFacts(BaseModel):
@@ -50,38 +27,6 @@ class ImportFacts(BaseModel):
     no_place: dict[str, Count]
     inferred: dict[str, Count]
     skipped: dict[str, Count]
-
-
-def sources(dataset: Dataset, tallied: pl.DataFrame) -> Sources:
-    """The largest runs, and the others as one."""
-    formats = (
-        dataset.scan_trajectories()
-        .group_by("run", "source_format")
-        .len("trajectories")
-        .sort("run", "source_format")
-        .collect(engine="streaming")
-    )
-    by_size = tallied.group_by("run").agg(pl.col("turns").sum()).sort(["turns", "run"], descending=[True, False])
-    runs = by_size["run"].to_list()
-    others = runs[NUM_LARGEST:]
-    return Sources(
-        largest=[_source(run, [run], tallied, formats) for run in runs[:NUM_LARGEST]],
-        num_others=len(others),
-        others=_source("", others, tallied, formats) if others else None,
-    )
-
-
-def _source(name: str, runs: list[str], tallied: pl.DataFrame, formats: pl.DataFrame) -> SourceFacts:
-    of_runs = tallied.filter(pl.col("run").is_in(runs))
-    headers = formats.filter(pl.col("run").is_in(runs))
-    by_class = dict(of_runs.group_by("class").agg(pl.col("turns").sum()).iter_rows())
-    return SourceFacts(
-        run=name,
-        source_formats=sorted({without_secrets(text) for text in headers["source_format"].drop_nulls() if text}),
-        num_trajectories=int(headers["trajectories"].sum()),
-        total=amounts(of_runs),
-        classes={kind.value: by_class.get(kind.value, 0) for kind in CLASSES},
-    )
 
 
 def import_facts(dataset: Dataset) -> list[ImportFacts]:

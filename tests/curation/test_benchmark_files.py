@@ -1,0 +1,107 @@
+"""Benchmarks as they come: compressed, with a row a turn, and with files among them that are no text."""
+
+from __future__ import annotations
+
+import bz2
+import gzip
+import json
+import lzma
+from collections.abc import Callable
+from pathlib import Path
+
+import pyarrow as pa
+import pytest
+
+from curation.contamination.benchmark_files import BenchmarkItem, read_benchmark, unread_files
+from curation.contamination.index import build_index
+from curation.search_settings import ContaminationSettings
+from trajectories import DamagedFileError, InputError
+
+ROW = json.dumps({"id": "q1", "problem": "plain words in here"}).encode() + b"\n"
+
+
+def zstd(content: bytes) -> bytes:
+    packed = pa.BufferOutputStream()
+    with pa.CompressedOutputStream(packed, "zstd") as stream:
+        stream.write(content)
+    return bytes(packed.getvalue())
+
+
+PACKERS: dict[str, Callable[[bytes], bytes]] = {
+    ".gz": gzip.compress,
+    ".bz2": bz2.compress,
+    ".xz": lzma.compress,
+    ".zst": zstd,
+}
+
+
+@pytest.mark.parametrize("ending", PACKERS)
+def test_compressed_files_are_read_as_what_they_hold_named_or_in_a_folder(tmp_path: Path, ending: str) -> None:
+    pack = PACKERS[ending]
+    (tmp_path / "bench").mkdir()
+    rows, whole = tmp_path / "bench" / f"rows.jsonl{ending}", tmp_path / "bench" / f"whole.json{ending}"
+    rows.write_bytes(pack(ROW))
+    whole.write_bytes(pack(b'{"instruction": "Mark the sums."}'))
+    assert list(read_benchmark(rows)) == [BenchmarkItem(rows.name, "q1", "plain words in here")]
+    assert list(read_benchmark(tmp_path / "bench")) == [
+        BenchmarkItem("bench", f"{rows.name}#q1", "plain words in here"),
+        BenchmarkItem("bench", whole.name, "Mark the sums."),
+    ]
+    assert unread_files(tmp_path / "bench") == []
+
+
+def test_compressed_files_of_a_task_are_texts_of_it(tmp_path: Path) -> None:
+    (tmp_path / "task.md").write_text("Say hello.")
+    (tmp_path / "solution.sh.gz").write_bytes(gzip.compress(b"echo hello"))
+    assert {item.text for item in read_benchmark(tmp_path)} == {"Say hello.", "echo hello"}
+
+
+@pytest.mark.parametrize("ending", PACKERS)
+def test_a_compressed_file_that_was_cut_is_one_clear_line(tmp_path: Path, ending: str) -> None:
+    path = tmp_path / f"rows.jsonl{ending}"
+    path.write_bytes(PACKERS[ending](ROW * 1000)[:-9])
+    for benchmark in (path, tmp_path):
+        with pytest.raises(DamagedFileError, match=rf"cannot be unpacked .*rows\.jsonl\{ending}"):
+            list(read_benchmark(benchmark))
+
+
+def test_a_compressed_line_that_is_no_json_is_named(tmp_path: Path) -> None:
+    (tmp_path / "bad.jsonl.gz").write_bytes(gzip.compress(ROW + b'{"id": \n'))
+    with pytest.raises(InputError, match=r"not JSON .*bad\.jsonl\.gz, line 2"):
+        list(read_benchmark(tmp_path))
+
+
+def test_every_file_of_a_folder_of_which_nothing_is_read_is_named(tmp_path: Path) -> None:
+    for name in ("pictures", "task/data", ".git"):
+        (tmp_path / name).mkdir(parents=True)
+    (tmp_path / "rows.jsonl").write_bytes(ROW)
+    (tmp_path / "all.tar.gz").write_bytes(gzip.compress(b"member\0\0"))
+    (tmp_path / "rows.parquet.gz").write_bytes(gzip.compress(b"PAR1\0"))
+    (tmp_path / "pictures" / "a.png").write_bytes(b"\x89PNG\0\0")
+    (tmp_path / "link.jsonl").symlink_to(tmp_path / "rows.jsonl")
+    (tmp_path / "folder").symlink_to(tmp_path / "pictures")
+    (tmp_path / "task" / "task.yaml").write_text("instruction: say hello")
+    (tmp_path / "task" / "data" / "table.parquet").write_bytes(b"PAR1\0\0")
+    (tmp_path / ".git" / "index").write_bytes(b"\0")
+    assert unread_files(tmp_path) == [
+        "all.tar.gz",
+        "folder",
+        "link.jsonl",
+        "pictures/a.png",
+        "rows.parquet.gz",
+        "task/data/table.parquet",
+    ]
+    assert unread_files(tmp_path / "rows.jsonl") == []
+    assert {item.item for item in read_benchmark(tmp_path)} == {"rows.jsonl#q1", "task"}
+
+
+@pytest.mark.parametrize("key", ["trajectory_id", "episode_id", "conversation_id"])
+def test_rows_of_the_turns_of_one_trajectory_are_one_item_and_their_task_is_no_boilerplate(
+    tmp_path: Path, key: str
+) -> None:
+    task = " ".join(f"w{number}" for number in range(60))
+    rows = [{key: "x", "turn": turn, "task": task, "observation": f"o {turn}"} for turn in range(8)]
+    (tmp_path / "turns.jsonl").write_text("\n".join(map(json.dumps, rows)))
+    _, facts = build_index(read_benchmark(tmp_path / "turns.jsonl"), ContaminationSettings())
+    assert (facts["turns.jsonl"].num_items, facts["turns.jsonl"].num_common) == (1, 0)
+    assert facts["turns.jsonl"].num_ngrams > 40
