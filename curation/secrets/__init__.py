@@ -7,9 +7,10 @@ digits, decoding.
 
 Not found, by design, because they look like too much else: passwords of letters only, or shorter than 6 characters in
 an assignment; UUIDs used as tokens (but for vendors' fixed forms, and beside a name that says of what, as
-``SNYK_TOKEN``); passwords in a table beside a cell that says so; national phone numbers without a ``+`` (but for North
-American ones); IBANs in small letters; e-mail at rare top-level domains, and at ``example.com`` and its like; a secret
-wrapped at the edge of a screen whose rows hold double-width characters.
+``SNYK_TOKEN``); passwords in a table beside a cell that says so; national phone numbers without a ``+`` or a word for
+phone before them (but for North American ones); IBANs in small letters; e-mail at rare top-level domains, and at
+``example.com`` and its like; cards and accounts of handbooks; a secret wrapped at the edge of a screen whose rows hold
+double-width characters.
 """
 
 from curation.secrets.detector import SCREEN_COLUMNS, find, screen_columns

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from curation.secrets.addresses import RESOLVERS, SMALL
+from curation.secrets.addresses import LARGEST_SECTION, PLACEHOLDER_DOMAINS, RESOLVERS, SMALL
 from curation.secrets.lore import (
     ADDRESS,
     AFTER_ADDRESS,
@@ -62,8 +62,9 @@ from curation.secrets.places import (
     _T,
     _X,
 ) = b"\n)-./0239:=\\_gitx"
+_STAR = ord("*")
 _TO_LOWER_CASE = 0x20
-_EXAMPLE = np.uint64(pack(b"example"))
+_PLACEHOLDERS = np.array(sorted(map(pack, PLACEHOLDER_DOMAINS)), np.uint64)
 _RESOLVERS = tuple(int.from_bytes(map(int, address.split(b".")), "big") for address in sorted(RESOLVERS))
 
 
@@ -88,7 +89,7 @@ def email(text: Text, at: Place, sorts: Sorts, domains: NDArray[np.uint64]) -> S
         return UNSURE
     if not _is_known(_packed(text, top, end), domains) or _is_scaled_image(text, at + 1, sorts):
         return REFUSED
-    if top - 1 - second == 7 and _packed(text, second, top - 1) == _EXAMPLE:
+    if top - 1 - second <= LONGEST_PACKED and _is_known(_packed(text, second, top - 1), _PLACEHOLDERS):
         return REFUSED
     return begin, end
 
@@ -202,6 +203,8 @@ def _after_words(text: Text, start: Place, largest: int, value: int, sorts: Sort
     while place > lowest and text[place - 1] != _LF:
         place -= 1
     verdict = _by_mark(text, place, start, sorts)
+    if largest <= LARGEST_SECTION and _begins_comment(text, place, start, sorts):
+        return -1
     if verdict < 1:
         return verdict
     state, said = words[0], 0
@@ -214,6 +217,13 @@ def _after_words(text: Text, start: Place, largest: int, value: int, sorts: Sort
     if largest > SMALL or value in _RESOLVERS:
         return 1
     return 0 if said & ADDRESS else -1
+
+
+@inner
+def _begins_comment(text: Text, lowest: Place, start: Place, sorts: Sorts) -> bool:
+    if start - 3 < lowest or not sorts[text[start - 1]] & SPACE:
+        return False
+    return text[start - 3] == _SLASH and text[start - 2] in (_SLASH, _STAR)
 
 
 @inner

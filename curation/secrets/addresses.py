@@ -36,14 +36,18 @@ PUBLIC_DOMAINS = frozenset(f"{_COUNTRIES} {_GENERIC}".encode().split())
 
 _SCALED_IMAGE = re.compile(rb"\d+x?\.")
 """As in ``icon@2x.me``: the size of an image, not a host."""
-_EXAMPLE = b"example"
-"""The second-level domain of documentation (RFC 2606)."""
+PLACEHOLDER_DOMAINS = frozenset(b"example admin company domain mydomain test".split())
+"""The second-level domain of documentation (RFC 2606), and others that stand for one's own."""
 
 
 def is_public_domain(domain: bytes) -> bool:
-    """Whether people may have an address there: it ends in one of `PUBLIC_DOMAINS`, and is no example."""
+    """Whether people may have an address there: it ends in one of `PUBLIC_DOMAINS`, and stands for no other."""
     above, _, top = domain.lower().rpartition(b".")
-    return top in PUBLIC_DOMAINS and above.rpartition(b".")[2] != _EXAMPLE and _SCALED_IMAGE.match(domain) is None
+    return (
+        top in PUBLIC_DOMAINS
+        and above.rpartition(b".")[2] not in PLACEHOLDER_DOMAINS
+        and _SCALED_IMAGE.match(domain) is None
+    )
 
 
 NOT_PUBLIC = [
@@ -52,9 +56,13 @@ NOT_PUBLIC = [
         *("0.0.0.0/8", "10.0.0.0/8", "100.64.0.0/10", "127.0.0.0/8", "169.254.0.0/16", "172.16.0.0/12"),
         *("192.0.0.0/24", "192.0.2.0/24", "192.88.99.0/24", "192.168.0.0/16", "198.18.0.0/15", "198.51.100.0/24"),
         *("203.0.113.0/24", "224.0.0.0/3"),
+        *("1.3.6.0/24", "1.3.14.0/24", "1.3.36.0/24", "1.3.101.0/24", "1.3.132.0/24"),
+        *("2.5.4.0/24", "2.5.8.0/24", "2.5.29.0/24"),
     )
 ]
-"""Private, shared, local, reserved and multicast networks, and those for documentation (IANA's registry, RFC 6890)."""
+"""Private, shared, local, reserved and multicast networks, and those for documentation (IANA's registry, RFC 6890); in
+the last two lines those whose addresses look like object identifiers of certificates and curves, and hardly ever are
+anything else."""
 _MASKED = [(int(network.network_address), int(network.netmask)) for network in NOT_PUBLIC]
 _NOT_PUBLIC_6 = [
     (int(network.network_address), int(network.netmask))
@@ -84,7 +92,7 @@ VERSION_WORDS = (
     *("version", "release", "section", "chapter", "rfc", "§", "upgrad", "update", "patch", "since"),
     *("package", "unpacking", "setting up", "driver", "firmware", "build "),
 )
-VERSION_ABBREVIATIONS = ("deb", "pip", "deps", "v8")
+VERSION_ABBREVIATIONS = ("oid", "deb", "pip", "deps", "v8")
 ADDRESS_WORDS = ("addr", "host", "server", "@", "//")
 ADDRESS_ABBREVIATIONS = ("ip", "dns", "ping", "from", "ssh", "curl", "inet", "via", "client", "peer", "remote", "dig")
 """Before four numbers in a line, these tell what they are; the abbreviations as whole words only."""
@@ -98,13 +106,18 @@ _VERSION_MARK = re.compile(
     )\Z""",
     re.VERBOSE,
 )
+_COMMENT = re.compile(rb"/[/*]\s\Z")
 SMALL = 20
 """Four numbers up to this are hardly ever an address, and often a version."""
+LARGEST_SECTION = 99
+"""Four numbers up to this that begin a comment are a section of the standard that a program follows."""
 RESOLVERS = frozenset({b"1.1.1.1", b"1.0.0.1", b"8.8.8.8", b"8.8.4.4", b"9.9.9.9"})
 
 
 def stands_as_address(written: bytes, numbers: Sequence[int], before: bytes) -> bool:
     """Whether four numbers are an address rather than a version, by what stands before them in the line."""
     if _VERSION_MARK.search(before) or _VERSION_WORD.search(before):
+        return False
+    if max(numbers) <= LARGEST_SECTION and _COMMENT.search(before):
         return False
     return max(numbers) > SMALL or written in RESOLVERS or _ADDRESS_WORD.search(before) is not None

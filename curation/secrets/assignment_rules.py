@@ -8,32 +8,25 @@ from collections.abc import Sequence
 from curation.secrets.boundaries import back_over
 from curation.secrets.checks import Check, genuine, named_password, named_token, token
 from curation.secrets.names import KEYS_OF, NAME_CHARACTERS
-from curation.secrets.notation import ASSIGNED, BARE, BEFORE_OPERATOR, NAME, OPENED, QUOTE, UNQUOTED
+from curation.secrets.notation import ASSIGNED, BARE_VALUE, BEFORE_OPERATOR, NAME, OPENED, QUOTED_VALUE, VALUE
 from curation.secrets.rule import Judge, Rank, Rule
 from curation.secrets.triggers import Trigger, any_case, exact, one_of
 
-_QUOTED_VALUE = rb"\\{0,3}(?P<quote>[\"'`])(?P<secret>" + UNQUOTED + rb"{6,4096})\\{0,3}(?P=quote)"
-_BARE_VALUE = rb"(?P<secret>" + BARE + rb"{6,4096}+)(?![(\[])"
-_VALUE = (
-    rb"(?P<opened>" + QUOTE + rb")?(?P<secret>(?:(?(opened)" + UNQUOTED + rb"|" + BARE + rb")){6,4096})"
-    rb"(?(opened)(?=" + QUOTE + rb"))"
-)
-
 _PASSWORD_NAMES = (
-    *map(any_case, ("password", "passwd", "passphrase", "pwd", "passwort", "psk")),
-    any_case("pass") + one_of("=:\"' "),
+    *map(any_case, ("password", "passwd", "passphrase", "passcode", "pwd", "passwort", "psk")),
+    *(any_case(name) + one_of("=:\"' ") for name in ("pass", "pw")),
 )
 _TOKEN_NAMES = (
     *map(any_case, ("secret", "token", "credential", "credentials")),
     *(any_case(of) + joint + any_case("key") for of in sorted(KEYS_OF) for joint in (one_of("_-"), ())),
-    any_case("_pat") + one_of("=:\"' "),
+    *(any_case(name) + one_of("=:\"' ") for name in ("_pat", "_auth")),
 )
 _begin_of_name = back_over(NAME_CHARACTERS, 48)
 
 
 def _assigned(kind: str, triggers: Sequence[Trigger], accepts: Check) -> tuple[Rule, ...]:
     """Rules for ``name = "value"`` and ``name=value`` where a trigger is a part of the name."""
-    values = {"quoted": _QUOTED_VALUE, "bare": _BARE_VALUE}
+    values = {"quoted": QUOTED_VALUE, "bare": BARE_VALUE}
     return tuple(
         Rule(
             name=f"{kind} = {form} value",
@@ -128,7 +121,7 @@ def _name_then_value(kind: str, triggers: Sequence[Trigger], accepts: Check) -> 
         kind=kind,
         triggers=tuple(triggers),
         pattern=re.compile(
-            NAME + rb"(?!" + BEFORE_OPERATOR + rb"{0,16}[:=])[^}]{1,100}?(?i:value|default|text)" + ASSIGNED + _VALUE
+            NAME + rb"(?!" + BEFORE_OPERATOR + rb"{0,16}[:=])[^}]{1,100}?(?i:value|default|text)" + ASSIGNED + VALUE
         ),
         accepts=accepts,
         begin=_begin_of_name,
@@ -144,7 +137,7 @@ def _keyword(kind: str, accepts: Check) -> Rule:
         kind,
         f"{kind}, after a keyword",
         [exact(f"{keyword} ") for keyword in _KEYWORDS],
-        rb"(?:" + keywords + rb")[ \t]{1,8}" + NAME + rb"(?: --body| -b)?[ \t]{1,8}" + _VALUE,
+        rb"(?:" + keywords + rb")[ \t]{1,8}" + NAME + rb"(?: --body| -b)?[ \t]{1,8}" + VALUE,
         accepts,
     )
 
@@ -168,6 +161,13 @@ def _opens_call(match: re.Match[bytes]) -> bool:
     return re.search(rb"\(\s?[\"']\Z", match.string[max(0, match.start() - 3) : match.start()]) is not None
 
 
+_TWO_WORDS = _fixed(
+    "token",
+    "token, its name of two words",
+    [any_case(f"{of} key") for of in sorted(KEYS_OF)],
+    rb"(?<!public )(?<!Public )(?<!able )(?P<name>[A-Za-z]{2,16} (?i:key))" + ASSIGNED + VALUE,
+    named_token,
+)
 _PARAMETER = _fixed(
     "token",
     "parameter of a URL",
@@ -186,5 +186,6 @@ ASSIGNMENT_RULES = (
     _argument("token", _TOKEN_NAMES, named_token),
     _keyword("password", named_password),
     _keyword("token", named_token),
+    _TWO_WORDS,
     _PARAMETER,
 )

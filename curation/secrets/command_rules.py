@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from curation.secrets.checks import Check, after, password, token, token_or_uuid
-from curation.secrets.notation import OPENED, UNQUOTED
+from curation.secrets.checks import Check, after, named_password, password, token, token_or_uuid
+from curation.secrets.notation import OPENED, QUOTED_VALUE, UNQUOTED
 from curation.secrets.rule import Rank, Rule
 from curation.secrets.triggers import ALNUM, DIGIT, Trigger, any_case, exact
 
@@ -62,8 +62,10 @@ _OPTIONS = (
         "password",
         "curl -u user:password",
         [exact(" -u"), exact(" -a "), exact(" --user "), exact(" --user=")],
-        rb" (?:-u ?|-a |--user[ =])" + OPENED + rb"[\w.@-]{1,64}:(?P<secret>" + UNQUOTED + rb"{6,128})",
-        password,
+        rb" (?:-u ?|-a |--user[ =])" + OPENED + rb"[\w.@-]{1,64}:(?!//)(?P<secret>" + UNQUOTED + rb"{6,128})",
+        after(
+            rb"\b(?:curl(?:\.exe)?|https?|xhs?)(?=[ \t]|\Z)(?:[^\n]|(?<=\\)\n)*+", within=3 * _LOOK_BACK, check=password
+        ),
     ),
     _rule("password", "sshpass -p", [exact("sshpass -p")], rb"sshpass -p ?" + _PASSWORD, password),
     _rule(
@@ -118,7 +120,9 @@ _PIPES = (
     Rule(
         name="echo password |",
         kind="password",
-        triggers=tuple(map(exact, ("| chpasswd", "| sudo chpasswd", "| sudo -S", "| passwd", "| sudo passwd"))),
+        triggers=tuple(
+            map(exact, ("| chpasswd", "| sudo chpasswd", "| sudo -S", "| passwd", "| sudo passwd", "--password-stdin"))
+        ),
         pattern=re.compile(rb"echo (?:-\w{1,3} )?" + OPENED + rb"(?:[\w.-]{1,64}:)?(?P<secret>[^\s\"'`\\]{6,128})"),
         accepts=password,
         begin=_begin_of_echo,
@@ -138,7 +142,6 @@ _PIPES = (
         rb"[A-Za-z]{8}:\n{1,2}(?P<secret>" + UNQUOTED + rb"{16,64})(?=\n|\Z)",
         token,
     ),
-    _rule("password", "initial-password", [exact("initial-password\n")], rb"initial-password\n" + _PASSWORD, password),
     _rule(
         "password",
         "expect",
@@ -206,17 +209,47 @@ _FILES = (
     _rule("token", "rndc.key", [exact('secret "')], rb'secret "(?P<secret>[A-Za-z0-9+/]{16,128}={0,2})"', token),
 )
 
+_FIELDS = (
+    _rule(
+        "password",
+        "typed into what was found",
+        [exact(f".{method}(") for method in ("fill", "type", "send_keys", "sendKeys")],
+        rb"\.\w{4,9}\(" + QUOTED_VALUE,
+        after(rb"(?i:password|passwd)[\"'\])]", within=_LOOK_BACK, check=password),
+    ),
+    _rule(
+        "password",
+        "part of a form",
+        [exact('form-data; name="')],
+        rb'form-data; name="(?P<name>[\w.-]{2,64}+)"(?:\r?\n|\\r\\n){2}(?P<secret>' + UNQUOTED + rb"{6,256}+)",
+        named_password,
+    ),
+    _rule(
+        "password",
+        "column after password",
+        [exact("password  ")],
+        rb"(?<![^\n])password {2,24}(?P<secret>\S{6,128}+)(?=[ \t\r]{0,8}(?:\n|\Z))",
+        password,
+    ),
+)
+
 _LANGUAGES = (
     "密码",
     "密碼",
     "パスワード",
     "비밀번호",
     "пароль",
+    "Пароль",
+    "ПАРОЛЬ",
     "contraseña",
+    "CONTRASEÑA",
     "mot de passe",
     "senha",
     "wachtwoord",
     "hasło",
+    "HASŁO",
+    "passwort",
+    "kennwort",
 )
 _SAID = (
     _rule(
@@ -245,8 +278,9 @@ _SAID = (
     _rule(
         "password",
         "password, in another language",
-        [*map(any_case, _LANGUAGES), any_case("kennwort")],
-        rb"[^\s:=]{4,24}(?: de passe)?\s?(?::|=|\xef\xbc\x9a|\xe6\x98\xaf|\xe3\x81\xaf)\s?" + _PASSWORD,
+        [*map(any_case, _LANGUAGES)],
+        rb"[^\s:=]{3,24}(?: [Dd][Ee] [Pp][Aa][Ss][Ss][Ee])?(?:\s?(?::|=|\xef\xbc\x9a|\xe6\x98\xaf|\xe3\x81\xaf)|"
+        rb"[^\n:=]{0,40}?\s(?:est|es|ist|lautet|\xc3\xa9)(?: ?:| ))\s?" + _PASSWORD,
         password,
         alone=True,
     ),
@@ -266,4 +300,4 @@ _SAID = (
     ),
 )
 
-COMMAND_RULES = (*_OPTIONS, _LOGINS, *_PIPES, *_FILES, *_SAID)
+COMMAND_RULES = (*_OPTIONS, _LOGINS, *_PIPES, *_FILES, *_FIELDS, *_SAID)

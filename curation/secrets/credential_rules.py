@@ -18,7 +18,8 @@ from curation.secrets.triggers import any_case, exact
 
 def _is_key_block(match: re.Match[bytes]) -> bool:
     """Whether it holds key material, and is not the bare marker in a program or a search."""
-    return len(re.sub(rb"\\[nr]|\s", b"", match["body"])) >= 40 and not is_made_up(match["body"][:512])
+    material = _NO_MATERIAL.sub(b"", match["body"])
+    return len(material) >= 40 and not is_made_up(material[:512])
 
 
 def _is_jwt(match: re.Match[bytes]) -> bool:
@@ -67,19 +68,33 @@ def _is_encoded_private_key(match: re.Match[bytes]) -> bool:
 
 
 def _is_cookie(match: re.Match[bytes]) -> bool:
-    """Whether any cookie in it could be a session's."""
-    values = re.findall(rb"=([^;\s]{16,512})", match["secret"])
-    return any(is_random(value) or is_uuid(value) for value in values)
+    """Whether any cookie in it could be a session's, and not one that only counts visitors."""
+    cookies = re.findall(rb"([\w.-]{1,64})=([^;\s]{16,512})", match["secret"])
+    return any(not _TRACKING.match(name) and (is_random(value) or is_uuid(value)) for name, value in cookies)
 
 
 _LONGEST_USER_INFO = 400
-_LINE_END = rb"(?:\s|\\{1,2}[nr])"
+_TRACKING = re.compile(
+    rb"_ga|_gid|_gat|_gcl_|_fb[cp]\Z|__utm|_hj|_pk_|_clck|_clsk|_uet|_tt_|mp_|ajs_|amplitude|AMCV_|Optanon|NID\Z|IDE\Z"
+    rb"|(?i:cookie-?_?(?:consent|yes|law)|consent)"
+)
+"""Names of cookies for statistics, advertising, and of the consent to them."""
+_NO_MATERIAL = re.compile(rb"\\{1,2}(?:[nr]|u000[aAdD])|\s|A{6,}")
+"""In the body of a key: ends of lines, and zeros, of which the header of OpenSSH's keys has many."""
+_LINE_END = rb"(?:\s|\\{1,2}(?:[nr]|u000[aAdD]))"
+_MARGIN = rb"(?:\d{1,6}+(?!\w)[ \t]{0,2}+)?(?:(?:[>#|:+*\"']|-(?!-)|\xe2\x94\x82|\xe2\x86\x92)[ \t]{0,8}+){0,3}+"
+"""What a viewer, a diff, a quotation or a table puts before each line: a number, a mark or two."""
+_TAIL = rb"(?:(?:\\{1,2}n)?[ \t]{0,8}(?:[|\"']|\xe2\x94\x82)(?: ?[+.,\\](?=\s))?)?+"
+"""What may close a line that a margin opens; also that of a string which goes on in the next line of a program."""
 _PEM_HEADER = rb"[A-Z][\w-]{0,30}: [^\n\\]{0,200}+"
 _COOKIE = rb"[\w.-]{1,64}=[^\s'\"\\;]{0,4096}"
 _PEM_LINE = rb"[A-Za-z0-9+/=]{2,}+(?=[\s\\\"'-]|\Z)"
+_LINE_IN_MARGINS = _MARGIN + rb"(?:" + _PEM_HEADER + rb"|[A-Za-z0-9+/=]{16,}+(?!\w))" + _TAIL
+_SHORT_LINE_IN_MARGINS = _LINE_END + rb"{1,8}+" + _MARGIN + rb"[A-Za-z0-9+/=]{1,15}+" + _TAIL
+_PEM_END = _LINE_END + rb"{0,8}+" + _MARGIN + rb"-?-----END "
 
 _SSH2 = rb"---- BEGIN SSH2 ENCRYPTED PRIVATE KEY ----"
-_SESSION = rb"(?:[\w.-]{0,24}(?i:session(?:id)?|sessid)|connect\.sid)"
+_SESSION = rb"(?:[\w.-]{0,24}(?i:session(?:_?id)?|sessid)|connect\.sid)"
 
 _STRUCTURES = (
     Rule(
@@ -88,8 +103,9 @@ _STRUCTURES = (
         triggers=(exact("-----BEGIN "),),
         pattern=re.compile(
             rb"-----BEGIN (?P<what>[A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?)-----"
-            rb"(?P<body>(?:" + _LINE_END + rb"{1,8}+(?:" + _PEM_HEADER + rb"|" + _PEM_LINE + rb"))*+)"
-            rb"(?:" + _LINE_END + rb"{0,8}+-----END (?P=what)-----)?"
+            rb"(?P<body>[A-Za-z0-9+/=]{40,}+|" + _TAIL + rb"(?:" + _LINE_END + rb"{1,8}+"
+            rb"(?:" + _LINE_IN_MARGINS + rb"|" + _PEM_LINE + rb"))*+)"
+            rb"(?:(?:" + _SHORT_LINE_IN_MARGINS + rb")?" + _PEM_END + rb"(?P=what)-----)?"
         ),
         accepts=_is_key_block,
         rank=Rank.STRUCTURE,
@@ -154,7 +170,7 @@ _STRUCTURES = (
         name="token@",
         kind="token",
         triggers=(exact("@"),),
-        pattern=re.compile(rb"://(?P<secret>[\w.~%-]{20,256})@(?=[\w\[.-])"),
+        pattern=re.compile(rb"://(?P<secret>[\w.~-][\w.~%-]{19,255})@(?=[\w\[.-])"),
         accepts=token,
         begin=_begin_of_authority,
         judge=Judge.USER_INFO,
@@ -228,7 +244,10 @@ _HEADERS = (
     Rule(
         name="session",
         kind="cookie",
-        triggers=(*map(any_case, ("sessionid", "sessid", "session'", 'session"', "session=")), exact("connect.sid")),
+        triggers=(
+            *map(any_case, ("sessionid", "session_id", "sessid", "session'", 'session"', "session=")),
+            exact("connect.sid"),
+        ),
         pattern=re.compile(_SESSION + ASSIGNED + OPENED + rb"(?P<secret>[\w%.~+/=-]{24,4096})"),
         accepts=token,
         begin=back_over(NAME_CHARACTERS, 24),

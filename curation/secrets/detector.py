@@ -11,6 +11,7 @@ from typing import TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
+from curation.secrets.answer_rules import ANSWER_RULES
 from curation.secrets.assignment_rules import ASSIGNMENT_RULES
 from curation.secrets.command_rules import COMMAND_RULES
 from curation.secrets.credential_rules import CREDENTIAL_RULES
@@ -23,7 +24,7 @@ from curation.secrets.vendor_rules import VENDOR_RULES
 
 RULES: tuple[Rule, ...] = (
     *(*VENDOR_RULES, *CREDENTIAL_RULES, *STORED_RULES),
-    *(*ASSIGNMENT_RULES, *COMMAND_RULES, *PERSONAL_RULES),
+    *(*ASSIGNMENT_RULES, *COMMAND_RULES, *ANSWER_RULES, *PERSONAL_RULES),
 )
 SCREEN_COLUMNS = 160
 """A screen is so wide, and wraps its rows there."""

@@ -9,6 +9,8 @@ reads a bounded stretch around it.
 
 from __future__ import annotations
 
+import numpy as np
+
 from curation.secrets.address_judges import email, ipv4, ipv6
 from curation.secrets.lore import (
     ALNUM,
@@ -42,11 +44,12 @@ _INTERNATIONAL, _NORTH_AMERICAN, _BRACKETED = (
 _CARD, _CARD_IN_GROUPS, _IBAN = (int(judge) for judge in (Judge.CARD, Judge.CARD_IN_GROUPS, Judge.IBAN))
 
 _AMPERSAND, _SLASH, _COLON, _EQUALS, _GREATER, _D, _S, _T, _V, _BRACE = b"&/:=>dstv}"
+_LF, _CR, _BACKSLASH, _COMMA, _SEMICOLON, _CLOSE = b"\n\r\\,;)"
 _WIDE_COLON = "：".encode()[0]
 _TO_LOWER_CASE = 0x20
 _VALUE, _DEFAULT, _TEXT = tuple(b"value"), tuple(b"default"), tuple(b"text")
 _LONGEST_NAME, _LONGEST_GAP, _LONGEST_TYPE, _LONGEST_BETWEEN, _LONGEST_USER_INFO = 96, 8, 32, 108, 400
-_SHORTEST_USER_INFO, _SHORTEST_VALUE, _LONG_VALUE = 20, 6, 64
+_SHORTEST_USER_INFO, _SHORTEST_VALUE, _LONG_VALUE, _MOST_BACKSLASHES = 20, 6, 64, 3
 
 
 @inner
@@ -153,9 +156,12 @@ def _is_assigned(text: Text, place: Place, sorts: Sorts) -> bool:
     prefixed = past(text, place, 2, LETTER, sorts)
     if sort_at(text, prefixed, sorts) & QUOTE:
         place = prefixed
-    opened = past(text, place, 4, QUOTE_OR_BACKSLASH, sorts)
-    outside = SPACE | QUOTE_OR_BACKSLASH if opened > place else SPACE | QUOTE_OR_BACKSLASH | BARE_END
-    return _may_be_secret(text, opened, outside, sorts)
+    opened = place
+    while opened < place + _MOST_BACKSLASHES and byte_at(text, opened) == _BACKSLASH:
+        opened += 1
+    if sort_at(text, opened, sorts) & QUOTE:
+        return _may_be_quoted(text, opened, opened > place, sorts)
+    return _may_be_bare(text, place, sorts) or _may_be_rest_of_line(text, place, sorts)
 
 
 @inner
@@ -171,15 +177,56 @@ def _goes_on(text: Text, end: Place, sorts: Sorts) -> bool:
 
 
 @inner
-def _may_be_secret(text: Text, place: Place, outside: int, sorts: Sorts) -> bool:
-    start, seen = place, 0
-    while place < text.size and not sorts[text[place]] & outside:
+def _may_be_quoted(text: Text, quote: Place, is_escaped: bool, sorts: Sorts) -> bool:
+    """Whether what is between this quote and the next of its kind may be a secret."""
+    place = quote + 1
+    seen: int | np.int64 = 0
+    while place < text.size and text[place] != text[quote] and text[place] != _LF:
+        if place > quote + _LONG_VALUE:
+            return True
+        seen |= _shown_by(text[place], sorts)
+        place += 1 + (text[place] == _BACKSLASH and not is_escaped)
+    return place - quote > _SHORTEST_VALUE and _has_letter_and_more(seen)
+
+
+@inner
+def _may_be_bare(text: Text, place: Place, sorts: Sorts) -> bool:
+    start = place
+    seen: int | np.int64 = 0
+    while place < text.size and not sorts[text[place]] & (SPACE | QUOTE_OR_BACKSLASH | BARE_END):
         if place == start + _LONG_VALUE:
             return True
-        sort = sorts[text[place]]
-        seen |= sort if sort & (ALNUM | PLAIN) else SIGN
+        seen |= _shown_by(text[place], sorts)
         place += 1
-    return place - start >= _SHORTEST_VALUE and bool(seen & LETTER) and bool(seen & (DIGIT | SIGN))
+    return place - start >= _SHORTEST_VALUE and _has_letter_and_more(seen)
+
+
+@inner
+def _may_be_rest_of_line(text: Text, place: Place, sorts: Sorts) -> bool:
+    start = place
+    seen: int | np.int64 = 0
+    while place < text.size and not sorts[text[place]] & (SPACE | QUOTE_OR_BACKSLASH):
+        if place == start + _LONG_VALUE:
+            return True
+        seen |= _shown_by(text[place], sorts)
+        place += 1
+    if place - start < _SHORTEST_VALUE or text[place - 1] in (_COMMA, _SEMICOLON, _CLOSE):
+        return False
+    end = past(text, place, _LONGEST_GAP, BLANK, sorts)
+    is_end = byte_at(text, end) in (_LF, _CR) or bool(sort_at(text, place, sorts) & QUOTE_OR_BACKSLASH)
+    return is_end and _has_letter_and_more(seen)
+
+
+@inner
+def _shown_by(byte: int, sorts: Sorts) -> int | np.int64:
+    """The sorts of a byte, or that it is a sign."""
+    sort = np.int64(sorts[byte])
+    return sort if sort & (ALNUM | PLAIN) else np.int64(SIGN)
+
+
+@inner
+def _has_letter_and_more(seen: int | np.int64) -> bool:
+    return bool(seen & LETTER) and bool(seen & (DIGIT | SIGN))
 
 
 @inner

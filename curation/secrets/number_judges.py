@@ -5,9 +5,11 @@ from __future__ import annotations
 import numpy as np
 
 from curation.secrets.lore import ALNUM, CARDS, CODES, DIFF, DIGIT, GAP, LENGTHS, SEPARATOR, UPPER, WORD
+from curation.secrets.numbers import SPECIMEN_IBANS, TEST_CARDS
 from curation.secrets.personal_rules import LINE_LOOK_AROUND
 from curation.secrets.places import (
     REFUSED,
+    UNSURE,
     Facts,
     Place,
     Sorts,
@@ -24,6 +26,9 @@ from curation.secrets.places import (
     stands_alone_in,
 )
 
+_OF_FILMS = 555
+_TEST_CARDS = tuple(sorted(map(int, TEST_CARDS)))
+_SPECIMENS = tuple(sorted(specimen[:4].encode() for specimen in SPECIMEN_IBANS))
 _LF, _SPACE, _OPEN, _CLOSE, _PLUS, _MINUS, _DOT, _ZERO, _ONE, _COLON, _BIG_A = b"\n ()+-.01:A"
 
 
@@ -71,7 +76,7 @@ def _past_gap(text: Text, place: Place, sorts: Sorts) -> Place:
 def _is_nanp(number: int) -> bool:
     """`curation.secrets.numbers.is_north_american_phone`, of a number of ten digits at most."""
     area, exchange = number // 10**7, number // 10**4 % 1000
-    return area >= 200 and area % 100 != 11 and exchange >= 200 and exchange % 100 != 11
+    return area >= 200 and area % 100 != 11 and area != _OF_FILMS and exchange >= 200 and exchange % 100 != 11
 
 
 @inner
@@ -180,7 +185,7 @@ def _is_card(text: Text, place: Place, end: Place, sorts: Sorts, facts: Facts) -
         or (byte_at(text, end) == _DOT and sort_at(text, end + 1, sorts) & DIGIT)
     ):
         return False
-    return not _is_in_table(text, place, end, sorts)
+    return not _is_in_table(text, place, end, sorts) and number_of(text, place, end, 0, sorts) not in _TEST_CARDS
 
 
 @inner
@@ -209,7 +214,23 @@ def iban(text: Text, place: Place, sorts: Sorts, facts: Facts) -> Span:
         end += 1
     for moved in range(place, place + 4):
         remainder = _remainder(remainder, text[moved], sort_at(text, moved, sorts))
-    return (place, end) if remainder == 1 and not sort_at(text, end, sorts) & ALNUM else REFUSED
+    if remainder != 1 or sort_at(text, end, sorts) & ALNUM:
+        return REFUSED
+    return UNSURE if _may_be_specimen(text, place) else (place, end)
+
+
+@inner
+def _may_be_specimen(text: Text, place: Place) -> bool:
+    """Whether the country and the check digits are those of a specimen."""
+    for specimen in _SPECIMENS:
+        if (
+            text[place] == specimen[0]
+            and text[place + 1] == specimen[1]
+            and text[place + 2] == specimen[2]
+            and text[place + 3] == specimen[3]
+        ):
+            return True
+    return False
 
 
 @inner

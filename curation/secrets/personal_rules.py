@@ -6,8 +6,10 @@ import re
 
 from curation.secrets.addresses import is_public_domain, is_public_ipv4, is_public_ipv6, stands_as_address
 from curation.secrets.boundaries import back_over, shifted
+from curation.secrets.national_phones import NATIONAL_PHONE
 from curation.secrets.numbers import (
     IBAN_LENGTHS,
+    TEST_CARDS,
     has_card_prefix,
     is_iban,
     is_international_phone,
@@ -95,7 +97,8 @@ def _is_added_line(match: re.Match[bytes]) -> bool:
 def _is_card(match: re.Match[bytes]) -> bool:
     digits = re.sub(rb"[ -]", b"", match[0]).decode()
     in_a_table = re.search(rb"[0-9A-Fa-f]{4}[ -]\Z", _before(match)) is not None
-    return not in_a_table and _is_free(match) and has_card_prefix(digits) and is_luhn(digits)
+    is_card = digits not in TEST_CARDS and has_card_prefix(digits) and is_luhn(digits)
+    return not in_a_table and _is_free(match) and is_card
 
 
 def _is_account(match: re.Match[bytes]) -> bool:
@@ -243,4 +246,4 @@ _ACCOUNTS = (
     ),
 )
 
-PERSONAL_RULES = (*_ADDRESSES, *_PHONES, *_ACCOUNTS)
+PERSONAL_RULES = (*_ADDRESSES, *_PHONES, NATIONAL_PHONE, *_ACCOUNTS)

@@ -10,14 +10,16 @@ import re
 from collections import Counter
 
 _PLACEHOLDER = re.compile(
-    rb"""[<\[{%#*?]                                    # <token>, [secret:NAME], {{ var }}, %(pw)s, ****
-    |\$[\w{(]                                          # $VAR, ${VAR}, $(command)
+    rb"""<.*>\Z | </?\w+(?:\s|/?>) | <%                   # <token>, a tag
+    |(?:ENC)?\[.*\]\Z | \{.*\}\Z | \{[{%] | [\[{]\s{0,8}["'\[{]  # [secret:NAME], {{ var }}, a list or an object
+    |%[\w()]+%\Z | %[sdrv](?!\w) | %\( | \#?\{[\w.]+\} | [*?]+\Z  # %USER%, %(pw)s, #{var}, ****
+    |\$(?:[({]|\d+\Z|(?-i:[A-Za-z_]+\d{0,3}|[A-Z\d_]+|[a-z\d]+(?:_[a-z\d]+)+|[a-z]+(?:\d?[A-Z][a-z]+)+)(?!\w))
     |![A-Za-z:.]+\Z                                    # !vault, a tag of YAML
     |(?:pass(?:word|wd)?|pwd|secret|token|key|none|null|nil|true|false|n/a)\d{0,8}\Z""",
     re.IGNORECASE | re.VERBOSE | re.DOTALL,
 )
 _FILLER = re.compile(
-    rb"""\.\.\.|\*\*\*|xxxx|----|____|[<>\0]|\$\{|\{\{
+    rb"""\.\.\.|\*\*\*|xxxx|-{5}|_{5}|</?[a-z]{2,}\d?/?>|\0|\$\{[^}]*\}|\{\{[^}]*\}|[{][a-z_.]{4,}[}]|%\(\w+\)
     |(?:your|my|the|some|any|insert|enter|add|put|replace|change)[_\- ]?
      (?:api|app|own|me|this|here|key|token|secret|pass|pw|auth|access)
     |placeholder|redacted|masked|hidden|removed|dummy|fake|todo|fixme|not[_-]?set|undefined|example[_.-]|[_-]here\Z""",
@@ -26,12 +28,24 @@ _FILLER = re.compile(
 """Anywhere, in small letters, in what a person is to replace, or has hidden."""
 _CODE = re.compile(
     rb"""(?:[A-Za-z_]+\d{0,3}(?:\.|::|->))+[A-Za-z_]+\d{0,3}\Z   # config.password2
-    |\w+(?:\|[\w:,]+)+\Z                              # required|min:8
-    |[a-z]+:/*\Z""",
+    |[A-Z]?[a-z_]+\d?(?::[\w,]+)?(?:\|[A-Z]?[a-z_]+\d?(?::[\w,]+)?)+\Z  # required|min:8
+    |(?:[a-z_]+\d*\.)+(?:[A-Z][a-z]+\d*){2,6}\Z           # ed25519.Ed25519PrivateKey
+    |\w+[=!<>]=\w+\Z | [a-z_]+=\Z                         # a comparison, the next name
+    |@?[A-Za-z_][\w.]*[\[(][bfru]?\Z                             # of a string in which another begins
+    |[a-z]+:/*\Z | ["'`](?:\Z|\s?[+.,&|)\]}$<])            # "+password+"
+    |(?:\#|0x)[0-9A-Fa-f]{3,8}\Z | \[[^\]]+\][{*+?]             # a colour, a number, an expression""",
     re.VERBOSE | re.DOTALL,
 )
-_CALL = re.compile(rb"environ|getenv|process\.env|\(|\)|\[[\"']")
-"""A call or a look-up, anywhere in it."""
+_CALL = re.compile(
+    rb"""environ|getenv|process\.env|\[(?:["']|[a-z-]+[*^$~|]?=)|\(\)|[)\]](?:\.[a-z]{2}|\[\d)
+    |\A\([^()]*\)\Z | \A\w{1,2}\([^()]*\)\Z
+    |\A(?:await[ ]|new[ ])?(?=[\w.]*(?:[a-z]{3}|[A-Z]{3}))[A-Za-z_](?:[\w.]|::|->)*+[(\[]
+     (?:.*[)\]](?:\.\w+|\W)*+|[^()]*[,(\[])\Z""",
+    re.VERBOSE | re.DOTALL,
+)
+"""A call or a look-up: after its last bracket are no letters or digits but those of an attribute."""
+_PROSE = re.compile(rb"(?:\A|\s)[(*-]?[A-Za-z'/]{2,}[),.:;!?]?(?=\s|\Z)|\s[=+<>|&?:*/-]{1,3}\s")
+"""A word between blanks, or an operator."""
 _PATH = re.compile(rb"(?:\.{0,2}|~|[A-Za-z]:|file:/)[/\\](?:[\w.@-]+[/\\])*[\w.@-]+\Z|https?://")
 _UUID = re.compile(rb"[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}\Z")
 _DIGEST = re.compile(rb"(?:sha(?:1|224|256|384|512)|md5|h1)[-:~]", re.IGNORECASE)
@@ -42,6 +56,8 @@ _WORDS = re.compile(
     | (?:[A-Z][a-z]+\d*){2,6}\Z                             # Ed25519PrivateKey""",
     re.VERBOSE,
 )
+_MARKS = b"#*?<[{%$"
+"""Before a word: the name of an element, of an alias, of what is optional."""
 _LETTER, _DIGIT = re.compile(rb"[A-Za-z]"), re.compile(rb"\d")
 _DIGIT_OR_SIGN = re.compile(rb"\d|[^\w.:/-]")
 _RUN = re.compile(rb"(.)\1{5}", re.DOTALL)
@@ -67,9 +83,11 @@ def is_made_up(value: bytes) -> bool:
 
 
 def stands_for_a_secret(value: bytes) -> bool:
-    """Whether ``value`` is a placeholder, a variable, an expression, a path or an address, but no secret itself."""
+    """Whether ``value`` is a placeholder, a variable, an expression, a sentence or a path, but no secret itself."""
     value = value[:_LOOKED_AT]
     if is_placeholder(value) or any(pattern.match(value) for pattern in (_CODE, _PATH, _DIGEST)):
+        return True
+    if b" " in value and (_PROSE.search(value) or not _DIGIT.search(value)):
         return True
     return _CALL.search(value) is not None or len(set(value)) <= 2 or b"EXAMPLE" in value
 
@@ -90,7 +108,7 @@ def is_hex(value: bytes) -> bool:
 
 def is_password(value: bytes) -> bool:
     """Whether people would take it for a password: letters with digits, or with a sign and both cases."""
-    if stands_for_a_secret(value) or is_uuid(value) or _WORDS.match(value):
+    if stands_for_a_secret(value) or is_uuid(value) or _WORDS.match(value.lstrip(_MARKS)):
         return False
     return _LETTER.search(value) is not None and _DIGIT_OR_SIGN.search(value) is not None
 

@@ -13,6 +13,8 @@ from curation.secrets.plausible import is_made_up
 from curation.secrets.rule import Rank, Rule, Run
 from curation.secrets.triggers import DIGIT, Trigger, exact, one_of
 
+_LONGEST_HOST = 110
+_UUID = "[a-f0-9]{8}(?:-[a-f0-9]{4}){3}-[a-f0-9]{12}"
 _FIRST_RUN = re.compile(r"(\[[^\]]+\]|\\[wd])\{(\d+)")
 
 
@@ -57,6 +59,24 @@ def _marked(kind: str, name: str, mark: Trigger, before: int, pattern: str) -> R
         alone=True,
         rank=Rank.VENDOR,
     )
+
+
+def _in_url(kind: str, mark: str, body: str) -> Rule:
+    """A rule for URLs that are secrets, of any host of a vendor: ``mark`` is what all of them have inside."""
+    return Rule(
+        name=mark,
+        kind=kind,
+        triggers=(exact(mark),),
+        pattern=re.compile(rf"https://[\w.-]{{1,100}}{re.escape(mark)}(?P<body>{body})(?![A-Za-z0-9])".encode()),
+        accepts=_genuine,
+        begin=_begin_of_url,
+        rank=Rank.VENDOR,
+    )
+
+
+def _begin_of_url(data: bytes, position: int) -> int | None:
+    begin = data.rfind(b"https://", max(0, position - _LONGEST_HOST), position)
+    return begin if begin >= 0 else None
 
 
 _CLOUDS = (
@@ -126,7 +146,7 @@ _MODELS = (
     _key("openai-key", "sk-", "[A-Za-z0-9]{20}T3BlbkFJ[A-Za-z0-9]{20}"),
     _key("anthropic-key", "sk-ant-", r"[a-z]{3,8}\d\d-[\w-]{32,128}"),
     _key("openrouter-key", "sk-or-v1-", "[a-f0-9]{64}"),
-    _key("langfuse-key", "sk-lf-", "[a-f0-9]{8}(?:-[a-f0-9]{4}){3}-[a-f0-9]{12}"),
+    _key("langfuse-key", "sk-lf-", _UUID),
     _key("model-key", "sk-", "[A-Za-z0-9]{32,64}", rank=Rank.NAMED),
     _key("huggingface-token", "hf_", "[A-Za-z0-9]{34,40}"),
     _key("huggingface-token", "api_org_", "[A-Za-z]{34}"),
@@ -147,7 +167,7 @@ _MODELS = (
     _key("voyage-key", "pa-", r"[\w-]{43}"),
     _key("runpod-key", "rpa_", "[A-Z0-9]{32}[A-Za-z0-9]{8,16}"),
     _key("brave-key", "BSA", r"[\w-]{28}"),
-    _key("axiom-token", "xaat- xapt-", "[a-f0-9]{8}(?:-[a-f0-9]{4}){3}-[a-f0-9]{12}"),
+    _key("axiom-token", "xaat- xapt-", _UUID),
     _key("elevenlabs-key", "sk_", "[a-f0-9]{48}"),
 )
 
@@ -161,7 +181,18 @@ _SERVICES = (
         "https://discord.com/api/webhooks/ https://discordapp.com/api/webhooks/",
         r"\d{17,20}/[\w-]{60,80}",
     ),
-    _key("teams-webhook", "/webhookb2/", r"[\w@-]{36,90}/IncomingWebhook/[a-f0-9]{32}/[\w-]{36}"),
+    _in_url(
+        "teams-webhook",
+        ".webhook.office.com/webhookb2/",
+        rf"{_UUID}@{_UUID}/IncomingWebhook/[a-f0-9]{{32}}/{_UUID}(?:/[\w-]{{20,64}})?",
+    ),
+    _key(
+        "feishu-webhook",
+        "https://open.feishu.cn/open-apis/bot/v2/hook/ https://open.larksuite.com/open-apis/bot/v2/hook/",
+        _UUID,
+    ),
+    _key("wecom-webhook", "https://qyapi.weixin.qq.com/cgi-bin/webhook/send?key=", _UUID),
+    _key("dingtalk-webhook", "https://oapi.dingtalk.com/robot/send?access_token=", "[a-f0-9]{64}"),
     _key("stripe-key", "sk_live_ rk_live_ sk_test_ rk_test_", "[A-Za-z0-9]{16,128}"),
     _key("stripe-webhook-key", "whsec_", "[A-Za-z0-9+/]{32,64}={0,2}"),
     _key("square-token", "sq0atp- sq0csp-", r"[\w-]{22,43}"),
@@ -170,7 +201,7 @@ _SERVICES = (
     _key(
         "plaid-token",
         "access-production- access-sandbox- access-development-",
-        "[a-f0-9]{8}(?:-[a-f0-9]{4}){3}-[a-f0-9]{12}",
+        _UUID,
     ),
     _key("shopify-token", "shpat_ shpca_ shppa_ shpss_", "[a-fA-F0-9]{32}"),
     _key("sendgrid-key", "SG.", r"[\w-]{22}\.[\w-]{43}"),
@@ -204,8 +235,8 @@ _SERVICES = (
     _key("1password-token", "ops_eyJ", r"[\w-]{200,2000}={0,2}"),
     _key("trello-token", "ATTA", "[a-f0-9]{64}[A-F0-9]{8}"),
     _key("clickup-token", "pk_", r"\d{6,9}_[A-Z0-9]{32}"),
-    _key("launchdarkly-key", "sdk- mob- api-", "[a-f0-9]{8}(?:-[a-f0-9]{4}){3}-[a-f0-9]{12}"),
-    _key("riot-key", "RGAPI-", "[a-f0-9]{8}(?:-[a-f0-9]{4}){3}-[a-f0-9]{12}"),
+    _key("launchdarkly-key", "sdk- mob- api-", _UUID),
+    _key("riot-key", "RGAPI-", _UUID),
     _key("honeycomb-key", "hcaik_ hcamk_", "[a-z0-9]{52,64}"),
     _key("mapbox-token", "sk.eyJ", r"[\w-]{60,120}\.[\w-]{22}"),
     _key("square-token", "EAAA", r"[\w-]{60}"),
@@ -215,7 +246,7 @@ _SERVICES = (
     _key("easypost-key", "EZAK EZTK", "[A-Za-z0-9]{54}"),
     _key("readme-key", "rdme_", "[a-z0-9]{70}"),
     _key("infura-key", "infura.io/v3/", "[a-f0-9]{32}"),
-    _key("alchemy-key", ".alchemy.com/v2/", r"[\w-]{32}"),
+    _in_url("alchemy-key", ".alchemy.com/v2/", r"[\w-]{32}"),
     _key("asana-token", "1/ 2/", r"\d{16}(?:/\d{16})?:[a-f0-9]{32}"),
 )
 

@@ -17,11 +17,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from curation.secrets import Finding, find
-from curation.secrets.detector import RULES, resolved
+from curation.secrets.detector import RULES, program, resolved, taken
 from tests.curation.secrets import count_steps
-from tests.curation.secrets.labelled import Label, Labelled, generated_cases, written_cases
+from tests.curation.secrets.labelled import WRITTEN, Label, Labelled, generated_cases, written_cases
 
-WRITTEN = ("hard_cases.yaml", "held_out_cases.yaml", "format_cases.yaml", "later_cases.yaml")
 _ALPHANUMERIC = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
 _SUSPICIOUS = [
     *(
@@ -79,6 +78,29 @@ _MISLEADING = [
     ),
     *("$6$a$", "*A", "GB82WEST", "415-415-", "4 4 4 4 ", "1234 5678 ", "+1 ", "[;;;;;;;;m", "@a.b.c", "é@", "[secret:"),
 ]
+_ANSWERING = [
+    *(
+        'password: "a\\"',
+        "password=a&b|",
+        "cat token\na",
+        "printenv token\n",
+        "openssl rand a ",
+        "tel: 0",
+        "tel (0) / ",
+    ),
+    *("-----BEGIN RSA PRIVATE KEY-----\n> ", ".fill('a", "curl \\\n -u a:b1", "mot de passe a est ", "password  a"),
+    *("https://a.webhook.office.com/webhookb2/", "a key: ", 'form-data; name="a"\n\n', "echo a --password-stdin"),
+]
+_THROW_AWAY_KEY = """\
+-----BEGIN OPENSSH PRIVATE KEY-----
+b3BlbnNzaC1rZXktdjEAAAAABG5vbmUAAAAEbm9uZQAAAAAAAAABAAAAMwAAAAtzc2gtZW
+QyNTUxOQAAACDj1WxcmWaql/R4Uxqd1J1k4tIBwNAOH3J6X1A1Ut0btgAAAJBMmSQ/TJkk
+PwAAAAtzc2gtZWQyNTUxOQAAACDj1WxcmWaql/R4Uxqd1J1k4tIBwNAOH3J6X1A1Ut0btg
+AAAECqCypEo2rmvXwS0aHarvf3ffAxSDI4RLSIz/2dbH1nuOPVbFyZZqqX9HhTGp3UnWTi
+0gHA0A4fcnpfUDVS3Ru2AAAACnRocm93LWF3YXkBAgM=
+-----END OPENSSH PRIVATE KEY-----
+"""
+"""As ``ssh-keygen`` writes one without a passphrase; made for this test, it opens nothing."""
 suspicious_texts = st.lists(st.one_of(st.sampled_from(_SUSPICIOUS), st.text(max_size=8))).map("".join)
 
 
@@ -103,6 +125,17 @@ def test_recall_and_precision_hold_on_the_cases_written_by_hand_alone(name: str)
     recall, precision = _recall_and_precision(written_cases(name))
     assert recall >= 0.98
     assert precision >= 0.95
+
+
+def test_every_rule_takes_something_of_the_labelled_set() -> None:
+    fired = {number for case in _labelled_set() for *_, number in taken(case.text.encode(), program()).tolist()}
+    assert [f"{rule.kind}: {rule.name}" for number, rule in enumerate(RULES) if number not in fired] == []
+
+
+def test_a_key_that_ssh_keygen_wrote_is_found_whole() -> None:
+    text = f"$ cat key\n{_THROW_AWAY_KEY}$ "
+    [finding] = find(text)
+    assert (finding.kind, text[finding.start : finding.end]) == ("private-key", _THROW_AWAY_KEY.strip())
 
 
 def test_places_count_code_points() -> None:
@@ -165,16 +198,16 @@ def test_of_what_overlaps_the_best_stays_and_then_the_best_that_is_left(claims: 
 
 def test_a_text_made_to_mislead_the_rules_takes_work_in_proportion() -> None:
     counting = [sys.executable, "-m", count_steps.__name__]
-    pieces = json.dumps([*_SUSPICIOUS, *_MISLEADING])
+    pieces = json.dumps([*_SUSPICIOUS, *_MISLEADING, *_ANSWERING])
     counted = subprocess.run(
         counting, input=pieces, text=True, stdout=PIPE, check=True, env={**os.environ, "NUMBA_DISABLE_JIT": "1"}
     )
     steps: dict[str, list[int]] = json.loads(counted.stdout)
-    assert len(steps) == len({*_SUSPICIOUS, *_MISLEADING})
+    assert len(steps) == len({*_SUSPICIOUS, *_MISLEADING, *_ANSWERING})
     assert {piece: counts for piece, counts in steps.items() if counts[1] > 10 * counts[0] + 1000} == {}
 
 
-@pytest.mark.parametrize("piece", [*_SUSPICIOUS, *_MISLEADING])
+@pytest.mark.parametrize("piece", [*_SUSPICIOUS, *_MISLEADING, *_ANSWERING])
 def test_no_expression_of_a_rule_hangs_on_a_text_made_to_mislead_it(piece: str) -> None:
     # Some hundredths of a second; minutes, if an expression looked through all of the text at each of its places.
     began = time.process_time()

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from curation.secrets.detector import RULES, program, taken
 from curation.secrets.program import Program, compile_rules
-from tests.curation.secrets.labelled import Labelled, generated_cases, written_cases
+from tests.curation.secrets.labelled import WRITTEN, Labelled, generated_cases, written_cases
 
 _NUMBERS = [
     *("93.184.216.34", "8.8.8.8", "10.0.0.1", "1.2.3.4", "4.12.0.31", "255.256.1.1", "01.2.33.44", "2a02:8071:22c1::1"),
@@ -107,7 +107,7 @@ def test_rules_take_the_same_with_judges_and_without(text: str) -> None:
     assert spans(data, program()) == spans(data, unjudged())
 
 
-@pytest.mark.parametrize("name", ["hard_cases.yaml", "held_out_cases.yaml", "format_cases.yaml", "generated"])
+@pytest.mark.parametrize("name", [*WRITTEN, "generated"])
 def test_rules_take_the_same_of_the_labelled_texts(name: str) -> None:
     cases: list[Labelled] = list(generated_cases(0) if name == "generated" else written_cases(name))
     for case in cases:
