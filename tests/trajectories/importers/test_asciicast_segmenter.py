@@ -134,6 +134,14 @@ def test_a_line_at_a_prompt_that_cannot_be_told_ends_the_turns_before_it(tmp_pat
     assert found.loss.skipped == {"segment: command": 1, "segment: line at a prompt that cannot be told": 1}
 
 
+def test_commands_that_were_pasted_with_another_are_no_part_of_its_observation(tmp_path: Path) -> None:
+    session = Session(prompt="me@host:~$ ").command("ls", "a\r\n").command("pwd", "/\r\n")
+    session.out("me@host:~$ ").typed("id").out("\r\n", "7\r\nme@host:~$ date\r\nFriday\r\n")
+    found = session.command("true").out("me@host:~$ ").imported(tmp_path)
+    assert lines_of(found) == ["ls\n", "pwd\n"]
+    assert found.turns[1].observation.text.endswith("me@host:~$ pwd\n/\nme@host:~$")
+
+
 def test_a_here_document_whose_lines_were_not_seen_ends_the_turns_before_it(tmp_path: Path) -> None:
     session = Session().command("ls", "a\r\n").command("cat <<END").out("> x\r\n> END\r\nx\r\n").command("pwd", "/\r\n")
     found = session.out("$ ").imported(tmp_path)

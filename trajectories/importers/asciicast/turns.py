@@ -20,6 +20,8 @@ from trajectories.renderers import Screen
 RENDERER: Final = "terminal-screen@1"
 _SPACE: Final = re.compile(r"\s+")
 _OUR_MARKER: Final = "turn "
+_DISTINCTIVE: Final = 4
+"""Prompts of so many characters hardly stand at the beginning of a line of output by chance; a sole ``$`` does."""
 
 
 class CastTurns(Sequence[Turn]):
@@ -126,7 +128,9 @@ class _Player:
         current: _OpenTurn | None = None
         for number, event in _kept_events(self._reader, plan):
             while coming and number >= coming[-1].begin_event:
-                self._end_turn(current, before)
+                if not self._end_turn(current, before):
+                    plan.end_event = current.planned.begin_event if current else number
+                    return
                 current = _OpenTurn(coming.pop(), event.seconds)
             if current is None:
                 before.append(event)
@@ -137,7 +141,8 @@ class _Player:
             elif not self._take_enter(event, current.planned.command.keystrokes):
                 plan.end_event = current.planned.begin_event
                 return
-        self._end_turn(current, before)
+        if not self._end_turn(current, before) and current is not None:
+            plan.end_event = current.planned.begin_event
 
     def _take(self, event: RawEvent) -> None:
         """Show an event, as a replay does: one by one."""
@@ -157,9 +162,14 @@ class _Player:
         self._take(event)
         return seen or sought in _squashed(self._screen.text())
 
-    def _end_turn(self, current: _OpenTurn | None, before: EventSpool) -> None:
-        """Take a picture, as the initial observation where there is no turn yet."""
+    def _end_turn(self, current: _OpenTurn | None, before: EventSpool) -> bool:
+        """Take a picture, as the initial observation where there is no turn yet.
+
+        Not where it shows that more was entered than was planned: it is the answer to something else.
+        """
         text = self._screen.text()
+        if current is not None and _shows_another_command(text, current.planned):
+            return False
         began = current.began if current else 0.0
         observation = Observation(
             text=text,
@@ -173,7 +183,7 @@ class _Player:
         self._num_bytes = 0
         if current is None:
             self.initial = observation
-            return
+            return True
         state_before = self.turns[-1].observation.state if self.turns else self.initial.state
         turn = Turn(
             number=len(self.turns) + 1,
@@ -185,6 +195,7 @@ class _Player:
             is_noop=observation.state == state_before,
         )
         self.turns.append(turn)
+        return True
 
 
 def _kept_events(reader: CastReader, plan: Plan) -> Iterator[tuple[int, RawEvent]]:
@@ -203,6 +214,21 @@ def _kept_events(reader: CastReader, plan: Plan) -> Iterator[tuple[int, RawEvent
             event.kind == "m" and event.data.startswith(_OUR_MARKER)
         ):
             yield number, event
+
+
+def _shows_another_command(text: str, planned: PlannedTurn) -> bool:
+    """Whether another command stands below a turn's own, at the same prompt: pasted, for instance."""
+    command = planned.command
+    prompt = command.prompt.strip()
+    if len(prompt) < _DISTINCTIVE or command is not planned.entries[-1]:
+        return False
+    first_line = command.keystrokes.split("\n")[0]
+    entered = f"{prompt} {first_line}".strip()
+    rows = [row.strip() for row in text.split("\n")]
+    if entered not in rows:
+        return False
+    below = rows[len(rows) - rows[::-1].index(entered) :]
+    return any(row.startswith(prompt) and row != prompt for row in below)
 
 
 def _squashed(text: str) -> str:
