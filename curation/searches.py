@@ -8,7 +8,7 @@ from pathlib import Path
 
 import polars as pl
 
-from curation.contamination import Contamination, find_contamination, open_contamination, require_benchmark
+from curation.contamination import Contamination, find_contamination, open_contamination, require_readable
 from curation.duplicates import Duplicates, Scope, find_duplicates, open_duplicates
 from curation.elsewhere import Elsewhere
 from curation.filters import Filters, settings
@@ -143,7 +143,7 @@ def search(
     """
     _refuse_forgotten(dataset, name, benchmarks)
     for path in benchmarks:
-        require_benchmark(path)  # before the other searches, which may take hours
+        require_readable(path)
     without = frozenset(trajectory_id for of_part in superseded.values() for trajectory_id in of_part)
     fingerprints = {}
     if profile.searches.secrets:

@@ -287,9 +287,14 @@ class Dataset:
         yield from self.blobs.lines(str(blob))
 
 
+def is_name(name: str) -> bool:
+    """Whether it can be the name of a file or folder everywhere."""
+    return _NAME.fullmatch(name) is not None
+
+
 def check_name(name: str, what: str) -> str:
     """A name that can be a file's or folder's everywhere. Raises ``InputError`` for any other."""
-    if not _NAME.fullmatch(name):
+    if not is_name(name):
         raise InputError(f"{name!r} cannot be a {what}", mend="use up to 200 letters, digits, '.', '_' and '-'")
     return name
 

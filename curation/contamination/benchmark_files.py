@@ -65,7 +65,7 @@ def read_benchmark(path: Path) -> Iterator[BenchmarkItem]:
     if path.is_dir():
         yield from (BenchmarkItem(source, item, text) for item, text in _folder(path, path))
         return
-    require_benchmark(path)
+    _require(path)
     if not _is_readable(path):
         raise InputError(
             "this is no text",
@@ -97,7 +97,7 @@ def _unread(folder: Path, *, in_task: bool) -> Iterator[Path]:
             yield entry
 
 
-def require_benchmark(path: Path) -> None:
+def _require(path: Path) -> None:
     """Raise ``InputError`` where there is neither a file nor a folder."""
     if not path.is_file() and not path.is_dir():
         raise InputError("there is no such benchmark", where=str(path), mend="give a file or a folder")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import json
 from pathlib import Path
 
@@ -51,3 +52,14 @@ def test_files_of_a_benchmark_that_are_not_read_are_named(
     (line,) = (line for line in done.err.splitlines() if "not read" in line)
     assert line.startswith(f"curate: 6 files of {folder} not read (links, or no text): picture-0.png, ")
     assert line.endswith("picture-4.png and 1 more")
+
+
+def test_a_benchmark_that_cannot_be_read_is_noticed_before_anything_is_searched(
+    worldtape: Worldtape, recorded: Dataset, tmp_path: Path
+) -> None:
+    whole = gzip.compress(json.dumps([{"id": "q", "task": LONG}] * 1000).encode())
+    (cut := tmp_path / "cut.json.gz").write_bytes(whole[: len(whole) // 2])
+    done = worldtape("curate", recorded.folder, "--benchmark", cut)
+    assert done.code != 0
+    assert str(cut) in done.error
+    assert not (recorded.folder / "curation" / "default" / "secrets").exists()

@@ -33,7 +33,7 @@ def test_what_is_exported_has_placeholders_for_secrets_unless_they_are_asked_for
     told = worldtape("export", tmp_path / "data", tmp_path / "safe")
     assert "placeholders stand for secrets and personal data: 2 github-token" in told.err
     worldtape("export", tmp_path / "data", tmp_path / "whole", "--with-secrets")
-    (safe,), (whole,) = ([path.read_text() for path in (tmp_path / name).iterdir()] for name in ("safe", "whole"))
+    (safe,), (whole,) = ([path.read_text() for path in (tmp_path / name).rglob("*.json")] for name in ("safe", "whole"))
     assert (safe.count(token), safe.count("[secret:github-token:1]")) == (0, 2)
     assert whole.count(token) == 2
 

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Final, cast
 
 from trajectories.dataset import Dataset
+from trajectories.errors import InputError
 from trajectories.exporters.stored import Row, StoredTrajectory, stored_trajectories
 from trajectories.files import written_whole
 from trajectories.importers.atif_kept import EXPORTED, KEPT_COLUMNS, KEPT_TURN_COLUMNS, PROMPT_PARTS
@@ -31,21 +32,34 @@ _Json = dict[str, JsonValue]
 def export_atif(
     dataset: Dataset, folder: Path, *, run: str | None = None, revise: Callable[[_Json, str], JsonValue] | None = None
 ) -> int:
-    """Write a file ``TRAJECTORY.json`` for every committed trajectory (of one run), and return how many there are.
+    """Write a file ``RUN/TRAJECTORY.json`` for every committed trajectory (of one run), and return how many there are.
+
+    Runs may have trajectories of one id: what was imported into both.
 
     Args:
         revise: makes of a document, and its domain, what is written in its place: one without secrets, for instance.
 
-    Raises ``StorageError`` where the disk is full or fails; a file is whole or not there.
+    Raises ``InputError`` where the folder is a file, and ``StorageError`` where the disk is full or fails; a file is
+    whole or not there.
     """
+    if folder.is_file():
+        raise InputError("the files go into a folder, and this is a file", where=str(folder), mend="name a folder")
     count = 0
     for trajectory in stored_trajectories(dataset, run=run):
-        with written_whole(folder / f"{trajectory.row['trajectory_id']}.json") as file:
+        path = folder / _text(trajectory.row["run"]) / f"{trajectory.row['trajectory_id']}.json"
+        with written_whole(path) as file:
             document = atif_document(trajectory)
             revised = document if revise is None else revise(document, _text(trajectory.row["domain"]))
-            file.write(json.dumps(revised, ensure_ascii=False, indent=1).encode())
+            file.write(_encoded(revised))
         count += 1
     return count
+
+
+def _encoded(document: JsonValue) -> bytes:
+    try:
+        return json.dumps(document, ensure_ascii=False, indent=1).encode()
+    except UnicodeEncodeError:  # half of a surrogate pair, which only an escape can write
+        return json.dumps(document, indent=1).encode()
 
 
 def atif_document(trajectory: StoredTrajectory) -> _Json:

@@ -79,10 +79,12 @@ class Problem:
     mend: str | None = None
 
     @classmethod
-    def at(cls, place: str, reason: str) -> Problem:
+    def at(cls, place: str, reason: str, mend: str | None = None) -> Problem:
         """The problem at what ``place`` gives for it."""
         file, _, line = place.rpartition(":")
-        return cls(file, int(line), reason) if file and line.isdecimal() else cls(place, None, reason)
+        if file and line.isdecimal():
+            return cls(file, int(line), reason, mend)
+        return cls(place, None, reason, mend)
 
     @property
     def place(self) -> str:

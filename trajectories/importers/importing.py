@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Final, Protocol
 
-from trajectories.dataset import Dataset
+from trajectories.dataset import Dataset, is_name
 from trajectories.errors import InputError
 from trajectories.importers.base import (
     Imported,
@@ -24,7 +24,7 @@ from trajectories.importers.incoming import LIMITS, Limits
 from trajectories.importers.loss import LossReport
 from trajectories.importers.observed import marked_unchanged
 from trajectories.importers.remote import shown_url
-from trajectories.importers.stages import Stages
+from trajectories.importers.stages import STAGED, Stages
 from trajectories.importers.staging import Staging, staged_import
 from trajectories.model import JsonValue
 
@@ -120,6 +120,8 @@ def import_trajectories(
         for result, name in results:
             if isinstance(result, Imported) and result.needs_licence and not (result.licence or licence):
                 result = Problem.at(result.place, _NO_LICENCE)
+            if isinstance(result, Imported) and domain is None and not is_name(result.domain):
+                result = Problem.at(result.place, f"{result.domain!r} cannot be a domain", "give one with --domain")
             if isinstance(result, Problem):
                 _refuse(result, report, strict=strict)
             elif isinstance(result, NoTrajectory):
@@ -156,7 +158,8 @@ def _teller(report: ImportReport, progress: Progress | None) -> Callable[[str], 
 def _take(imported: Imported, staging: Staging, report: ImportReport, licence: str) -> None:
     turns = marked_unchanged(imported.turns, imported.domain, imported.initial.text, imported.loss)
     imported = replace(imported, turns=turns)
-    report.stages.add(imported)
+    if report.source_format in STAGED:
+        report.stages.add(imported)
     header = imported.header(report.source_format, report.run, licence)
     if staging.add(imported, header):
         report.num_trajectories += 1

@@ -9,6 +9,9 @@ from typing import Final
 from trajectories.importers.base import Imported
 from trajectories.model import JsonValue
 
+STAGED: Final = frozenset({"asciicast"})
+"""The formats of open traces. An export of one tells of stages too, which were those of an earlier import."""
+
 _UNITS: Final[Mapping[str, str]] = {
     "fetch": "sources",
     "denoise": "lines",

@@ -102,7 +102,8 @@ class _Domain:
 
     def end_part(self) -> None:
         if self._ids:
-            self._waiting.flush()
+            with storage_errors(self._partition.turns):
+                self._waiting.flush()
             waiting = _WaitingList(self._ids, self._ends, self._waiting)
             self.parts.append(self._stack.enter_context(self._partition.staged(waiting)))
             # A part that waits for its commit still has the list in hand.

@@ -15,7 +15,10 @@ from worldtape.extras import extra
 
 NAME = "inspect"
 
-_HEADER = ("domain", "run", "task_id", "policy", "seed", "attempt", "sandbox", "engine", "status", "error", "num_turns")
+_HEADER = (
+    *("domain", "run", "task_id", "policy", "seed", "attempt", "sandbox", "engine", "status", "error", "num_turns"),
+    *("licence", "source"),
+)
 
 Row = dict[str, Any]
 
@@ -144,7 +147,7 @@ def _show_trajectory(trajectory: Trajectory, judged: Mapping[int, Row], *, as_js
         turns = [{**turn, **judged.get(turn["turn"], {})} for turn in trajectory.turns.to_dicts()]
         show_json({"trajectory": row, "turns": turns})
         return
-    show_facts(str(row["trajectory_id"]), {name: row[name] for name in _HEADER if row.get(name) is not None})
+    show_facts(str(row["trajectory_id"]), {name: row[name] for name in _HEADER if row.get(name) not in (None, "")})
     show_text(f"\nInstruction\n{row['instruction']}\n\nInitial state\n{row['initial_state']}")
     for turn in trajectory.turns.iter_rows(named=True):
         show_text(_turn_text(turn, judged.get(turn["turn"])))

@@ -15,7 +15,19 @@ from hypothesis import strategies as st
 from tests.trajectories.importers import samples
 from tests.trajectories.importers.import_support import imported, written
 from tests.trajectories.store_support import BEGIN, header, observation
-from trajectories import Action, Dataset, Ending, ErrorKind, Header, JournalWriter, Observation, Status, Turn, compact
+from trajectories import (
+    Action,
+    Dataset,
+    Ending,
+    ErrorKind,
+    Header,
+    InputError,
+    JournalWriter,
+    Observation,
+    Status,
+    Turn,
+    compact,
+)
 from trajectories.exporters import atif_document, export_atif
 from trajectories.exporters.stored import StoredTrajectory
 from trajectories.importers import Corpus, CorpusSettings, Field, import_trajectories
@@ -169,10 +181,39 @@ def test_an_import_that_is_exported_and_imported_has_the_same_turns(tmp_path: Pa
 def test_what_is_exported_is_strict_atif(tmp_path: Path) -> None:
     data = _recorded(tmp_path / "data", [(Action.call("look", {"at": "it"}), observation("a wall"))])
     export_atif(data, tmp_path / "out")
-    document = json.loads((tmp_path / "out" / "t-1.json").read_text())
+    document = json.loads(next((tmp_path / "out").rglob("t-1.json")).read_text())
     assert document["schema_version"] == "ATIF-v1.7"
     assert [step["step_id"] for step in document["steps"]] == [1, 2, 3]
     assert document["steps"][2]["tool_calls"] == [
         {"tool_call_id": "call-1-1", "function_name": "look", "arguments": {"at": "it"}}
     ]
     assert document["steps"][2]["observation"] == {"results": [{"content": "a wall", "source_call_id": "call-1-1"}]}
+
+
+def test_a_trajectory_that_two_runs_have_is_a_file_of_each(tmp_path: Path) -> None:
+    data = Dataset(tmp_path / "data")
+    source = written(tmp_path, "a.json", samples.ATIF)
+    for name in ("one", "two"):
+        import_trajectories(data, "atif", [source], run=name)
+    count = export_atif(data, tmp_path / "out")
+    files = [path.relative_to(tmp_path / "out").parts for path in sorted((tmp_path / "out").rglob("*.json"))]
+    assert (count, [run for run, _ in files]) == (
+        len(files),
+        sorted([*["one"] * (count // 2), *["two"] * (count // 2)]),
+    )
+
+
+def test_half_of_a_surrogate_pair_is_exported_as_an_escape(tmp_path: Path) -> None:
+    data = _recorded(tmp_path / "data", [(Action.of({"name": "a", "arguments": {"x": "\udfff"}}), observation("b"))])
+    export_atif(data, tmp_path / "out")
+    (path,) = (tmp_path / "out").rglob("*.json")
+    assert "\\udfff" in path.read_bytes().decode()
+    (trajectory,) = imported("atif", path)
+    assert trajectory.turns[0].action.payload == {"name": "a", "arguments": {"x": "\udfff"}}
+
+
+def test_a_file_in_the_place_of_the_folder_is_refused(tmp_path: Path) -> None:
+    data = _recorded(tmp_path / "data", [(Action.of({"name": "a", "arguments": {}}), observation("b"))])
+    (taken := tmp_path / "out").write_text("")
+    with pytest.raises(InputError, match="the files go into a folder, and this is a file"):
+        export_atif(data, taken)

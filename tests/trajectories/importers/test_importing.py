@@ -97,6 +97,22 @@ def test_an_import_that_fails_leaves_not_even_a_folder(tmp_path: Path) -> None:
     assert sorted((tmp_path / "data").rglob("*")) == before
 
 
+def test_a_domain_that_cannot_be_a_folder_is_a_problem_of_its_trajectory(tmp_path: Path) -> None:
+    odd = {**samples.ATIF, "extra": {"worldtape": {"domain": "1e+308"}}}
+    paths = [written(tmp_path, "odd.json", odd), written(tmp_path, "good.json", samples.ATIF)]
+    report = import_trajectories(Dataset(tmp_path / "data"), "atif", paths)
+    assert report.num_trajectories > 0
+    (problem,) = report.problems
+    assert str(problem) == f"{tmp_path}/odd.json: '1e+308' cannot be a domain; give one with --domain"
+
+
+def test_only_a_recording_that_is_imported_itself_tells_of_stages(tmp_path: Path) -> None:
+    outcome = {"events": 9, "turns_segmented": 3, "turns_aligned": 3, "turns_entered": 3}
+    exported = {**samples.ATIF, "extra": {"worldtape": {"outcome": outcome}}}
+    report = import_trajectories(Dataset(tmp_path / "data"), "atif", [written(tmp_path, "a.json", exported)])
+    assert report.as_json()["stages"] == {}
+
+
 def test_what_nobody_answered_is_imported_and_counted_apart(tmp_path: Path) -> None:
     talk = {"messages": [{"role": "user", "content": "hello"}, {"role": "assistant", "content": "hello"}]}
     report = _import(tmp_path / "data", written(tmp_path, "chats.jsonl", talk, _chat(1)))
