@@ -5,65 +5,86 @@ from __future__ import annotations
 import json
 from collections import Counter
 from collections.abc import Iterator, Mapping
-from contextlib import suppress
-from typing import cast
+from typing import Final, cast
 
-from curation.secrets.finding import Finding
 from curation.secrets.redaction import Placeholders, redact
 from trajectories.model import JsonValue
+
+_CONTEXT: Final = 8192
+"""An object or list whose JSON is no longer than this is read as a whole: its names tell what its strings are."""
 
 
 def redact_document(document: JsonValue, *, columns: int | None) -> tuple[JsonValue, Counter[str]]:
     """The document with placeholders in its strings, and how many values of each kind were replaced.
 
     The same value has the same placeholder throughout. Names of members stay as they are, and tell what a string is
-    that does not show it: the value of ``password``.
+    that does not show it: the value of ``password``. Redacting the result again changes nothing.
 
     Args:
         columns: of the screen that the texts were shown on, as of `find`.
     """
     placeholders = Placeholders()
-    strings = list(_strings(document))
-    for text in strings:
+    for text in _strings(document):
         placeholders.learn(text, columns=columns)
-    placeholders.learn(_written(document), columns=None)
-    counts: Counter[str] = Counter()
+    revision = _Revision(placeholders, columns)
+    while (revised := revision.of(document)) != document:
+        document = revised
+    return document, revision.counts
 
-    def without(text: str, columns: int | None) -> str:
-        new, findings = redact(text, placeholders, columns=columns)
-        counts.update(finding.kind for finding in findings)
+
+class _Revision:
+    """Puts placeholders into documents, and counts what they stand for."""
+
+    def __init__(self, placeholders: Placeholders, columns: int | None) -> None:
+        self._placeholders, self._columns = placeholders, columns
+        self.counts: Counter[str] = Counter()
+
+    def of(self, document: JsonValue) -> JsonValue:
+        """The document, with placeholders for what its strings show and then for what their names tell."""
+        shown = [self._shown(text) for text in _strings(document)]
+        return self._named(_with_strings(document, iter(shown)))
+
+    def _shown(self, text: str) -> str:
+        new, findings = redact(text, self._placeholders, columns=self._columns)
+        self.counts.update(finding.kind for finding in findings)
         return new
 
-    shown = _with_strings(document, iter([without(text, columns) for text in strings]))
-    return _without_named(shown, placeholders, counts), counts
+    def _named(self, value: JsonValue) -> JsonValue:
+        """Of an object or list as a whole, unless its parts would not stay apart; then of each of them."""
+        if not isinstance(value, Mapping | list):
+            return value
+        revised = self._in_context(value)
+        if revised is not None:
+            return revised
+        if isinstance(value, Mapping):
+            return {name: self._member(name, member) for name, member in value.items()}
+        return [self._named(element) for element in value]
 
+    def _member(self, name: str, member: JsonValue) -> JsonValue:
+        if not isinstance(member, str):
+            return self._named(member)
+        revised = self._in_context({name: member})
+        return cast("dict[str, JsonValue]", revised)[name] if revised is not None else member
 
-def _without_named(document: JsonValue, placeholders: Placeholders, counts: Counter[str]) -> JsonValue:
-    """The document with placeholders also for what only the names of its members tell."""
-    text = _written(document)
-    new, findings = redact(text, placeholders, columns=None)
-    with suppress(ValueError):
-        revised = cast("JsonValue", json.loads(new))
-        counts.update(finding.kind for finding in findings)
+    def _in_context(self, value: JsonValue) -> JsonValue:
+        """What the JSON of a value becomes; None where it is long, or would not be that of the same parts."""
+        text = json.dumps(value, ensure_ascii=False)
+        if len(text) > _CONTEXT:
+            return None
+        new, findings = redact(text, self._placeholders, columns=None)
+        try:
+            revised = cast("JsonValue", json.loads(new))
+        except ValueError:  # it has taken a sign of JSON's own with it
+            return None
+        if _outline(revised) != _outline(value):
+            return None
+        self.counts.update(finding.kind for finding in findings)
         return revised
-    # One of them has taken a sign of JSON's own with it: each that has not.
-    for finding in reversed(findings):
-        with suppress(ValueError):
-            text = _replaced(text, finding, placeholders)
-            counts[finding.kind] += 1
-    return cast("JsonValue", json.loads(text))
 
 
-def _replaced(text: str, finding: Finding, placeholders: Placeholders) -> str:
-    """Raises ``ValueError`` where it is no JSON any more."""
-    named = placeholders.stand_for(finding.kind, text[finding.start : finding.end])
-    new = f"{text[: finding.start]}{named}{text[finding.end :]}"
-    json.loads(new)
-    return new
-
-
-def _written(document: JsonValue) -> str:
-    return json.dumps(document, ensure_ascii=False)
+def _outline(value: JsonValue) -> JsonValue:
+    """A document without its strings."""
+    return _with_strings(value, iter(lambda: "", None))
 
 
 def _strings(value: JsonValue) -> Iterator[str]:
