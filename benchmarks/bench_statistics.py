@@ -80,24 +80,26 @@ def _plain(turns: pa.Table) -> None:
 
 
 def _write_part(turns: pa.Table, folder: Path) -> str:
-    """A turns part in which one turn of a hundred is a refused action; returns its path below the folder."""
+    """A part of a data set in which one turn of a hundred is a refused action; returns its path below ``turns``."""
     kinds = [ErrorKind.AGENT.value if number % 100 == 0 else None for number in range(len(turns))]
     turns = turns.append_column("error_kind", pa.array(kinds, pa.string()))
     turns = turns.append_column("truncated", pa.array([False] * len(turns)))
     part = "domain=terminal/run=bench/part-0.parquet"
-    (folder / part).parent.mkdir(parents=True)
-    pq.write_table(turns, folder / part, compression="zstd", row_group_size=_TURNS_A_ROW_GROUP)
+    for table in ("turns", "trajectories"):
+        (folder / table / part).parent.mkdir(parents=True)
+    pq.write_table(turns, folder / "turns" / part, compression="zstd", row_group_size=_TURNS_A_ROW_GROUP)
+    pq.write_table(turns.select(["trajectory_id"]), folder / "trajectories" / part)
     return part
 
 
 def _judging(folder: Path, part: str, profile: CurationProfile) -> Callable[[], object]:
     """A run of the curation's own task over a turns part."""
-    pieces = cut(folder, part, piece_bytes=2**40)
+    pieces = cut(folder / "turns", part, piece_bytes=2**40)
 
     def judge_anew() -> None:
         for piece in pieces:
             (folder / "work" / piece.file_name).unlink(missing_ok=True)
-        judge_pieces(folder, folder / "work", pieces, profile)
+        judge_pieces(folder / "turns", folder / "work", pieces, profile)
 
     return judge_anew
 
