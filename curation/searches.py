@@ -8,7 +8,7 @@ from pathlib import Path
 
 import polars as pl
 
-from curation.contamination import Contamination, find_contamination, open_contamination, require_readable
+from curation.contamination import Contamination, find_contamination, open_contamination
 from curation.duplicates import Duplicates, Scope, find_duplicates, open_duplicates
 from curation.elsewhere import Elsewhere
 from curation.filters import Filters, settings
@@ -142,10 +142,13 @@ def search(
         WorldtapeError: the workers were killed again and again.
     """
     _refuse_forgotten(dataset, name, benchmarks)
-    for path in benchmarks:
-        require_readable(path)
     without = frozenset(trajectory_id for of_part in superseded.values() for trajectory_id in of_part)
     fingerprints = {}
+    contaminated = None
+    if benchmarks:  # first: what is wrong with one is then told before the other searches, which may take hours
+        contaminated = find_contamination(
+            dataset, benchmarks, name=name, settings=profile.contamination, workers=workers
+        )
     if profile.searches.secrets:
         from curation.secrets.job import find_secrets
 
@@ -154,10 +157,8 @@ def search(
         fingerprints["duplicates"] = find_duplicates(
             dataset, name=name, settings=profile.duplicates, without=without, workers=workers
         ).fingerprint
-    if benchmarks:
-        fingerprints["contamination"] = find_contamination(
-            dataset, benchmarks, name=name, settings=profile.contamination, workers=workers
-        ).fingerprint
+    if contaminated is not None:
+        fingerprints["contamination"] = contaminated.fingerprint
     if profile.searches.volatile:
         fingerprints["volatile"] = find_volatile(
             dataset, name=name, settings=profile.volatile, without=without, workers=workers

@@ -16,6 +16,8 @@ JsonValue: TypeAlias = "bool | int | float | str | Sequence[JsonValue] | Mapping
 
 DOMAINS: Final = ("terminal", "search", "mcp", "swe", "web", "android", "os")
 """The kinds of environment. What is under another name is no environment, such as a collection of texts."""
+GUI_DOMAINS: Final = frozenset({"web", "android", "os"})
+"""Those in which what is observed is what is visible: the same text twice is the same state."""
 
 
 class Status(StrEnum):

@@ -1,7 +1,7 @@
 """Benchmark items in the training data, by n-gram overlap, and whether pools of data have sources in common."""
 
 from curation.contamination.benchmark_files import BenchmarkItem, read_benchmark, unread_files
-from curation.contamination.job import find_contamination, require_readable
+from curation.contamination.job import find_contamination
 from curation.contamination.pools import Key, Violation, disjoint_groups
 from curation.contamination.scan import Field
 from curation.contamination.table import Contamination, ContaminationSummary, open_contamination
@@ -19,6 +19,5 @@ __all__ = [
     "find_contamination",
     "open_contamination",
     "read_benchmark",
-    "require_readable",
     "unread_files",
 ]

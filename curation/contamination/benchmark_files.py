@@ -65,7 +65,8 @@ def read_benchmark(path: Path) -> Iterator[BenchmarkItem]:
     if path.is_dir():
         yield from (BenchmarkItem(source, item, text) for item, text in _folder(path, path))
         return
-    _require(path)
+    if not path.is_file():
+        raise InputError("there is no such benchmark", where=str(path), mend="give a file or a folder")
     if not _is_readable(path):
         raise InputError(
             "this is no text",
@@ -95,12 +96,6 @@ def _unread(folder: Path, *, in_task: bool) -> Iterator[Path]:
             yield from _unread(entry, in_task=in_task)
         elif entry.is_symlink() or not entry.is_file() or (_is_binary(entry) if in_task else not _is_readable(entry)):
             yield entry
-
-
-def _require(path: Path) -> None:
-    """Raise ``InputError`` where there is neither a file nor a folder."""
-    if not path.is_file() and not path.is_dir():
-        raise InputError("there is no such benchmark", where=str(path), mend="give a file or a folder")
 
 
 def _entries(folder: Path) -> list[Path]:

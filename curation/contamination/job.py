@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 import shutil
-from collections import Counter, deque
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
@@ -68,15 +68,6 @@ def find_contamination(
     contamination.replace(hits.to_arrow().cast(HITS), summary)
     shutil.rmtree(contamination.work)
     return summary
-
-
-def require_readable(benchmark: Path) -> None:
-    """Read a benchmark to its end: whatever is wrong with it is wrong before other searches, which may take hours.
-
-    Raises:
-        InputError, DamagedFileError: as of `find_contamination`.
-    """
-    deque(_texts_of(benchmark), maxlen=0)
 
 
 def _distinct(benchmarks: Sequence[Path]) -> Sequence[Path]:

@@ -4,8 +4,6 @@ from typing import Final
 
 from trajectories.model import DOMAINS
 
-GUI: Final = frozenset({"web", "android", "os"})
-"""What is observed is a screen."""
 TOOLS: Final = frozenset({"mcp", "swe"})
 """What is done is a call of a declared tool."""
 ENVIRONMENTS: Final = frozenset(DOMAINS)

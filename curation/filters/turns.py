@@ -13,11 +13,11 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from curation.filters import calls, retries, screens
-from curation.filters.domains import GUI, TOOLS
+from curation.filters.domains import TOOLS
 from curation.filters.settings import Filters, Scope
 from curation.neighbours import Turns
 from curation.reasons import Booleans, Codes, Reason, code_of, no_reasons
-from trajectories.model import ErrorKind
+from trajectories.model import GUI_DOMAINS, ErrorKind
 
 _NOTHING: Final = r'^\s*(""|null|\{\s*\})?\s*$|^\{\s*"name":\s*""'
 """No text, no value, or a call of nothing."""
@@ -77,7 +77,7 @@ def _of_domain(filters: Filters, domain: str, trajectories: Path) -> Iterator[_F
     retried = partial(retries.are_retried, similarity=filters.retry_similarity)
     yield _Filter(Reason.RETRY, _scope(filters.retry), retries.COLUMNS, retried)
     yield _Filter(Reason.TRUNCATED, _scope(filters.truncated), ("truncated",), partial(_is_set, flag="truncated"))
-    if domain in GUI:
+    if domain in GUI_DOMAINS:
         yield _Filter(Reason.NO_CHANGE, _scope(filters.no_change), ("is_noop",), partial(_is_set, flag="is_noop"))
         yield _Filter(Reason.GUI_FAILURE, filters.gui_failure, screens.COLUMNS, _show_failure)
     if domain in TOOLS and filters.undeclared_tool is not Scope.OFF:

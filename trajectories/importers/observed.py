@@ -8,10 +8,8 @@ from dataclasses import replace
 from typing import Final
 
 from trajectories.importers.loss import LossReport
-from trajectories.model import Observation, Turn
+from trajectories.model import GUI_DOMAINS, Observation, Turn
 
-_GUI: Final = frozenset({"web", "android", "os"})
-"""Domains whose observation is what is visible, so the same text twice is the same state."""
 _WORDS: Final = ("truncated", "clipped", "elided", "omitted", "was too long")
 _MARKS: Final = re.compile(
     "|".join(
@@ -56,7 +54,7 @@ def marked_unchanged(turns: Sequence[Turn], domain: str, initial: str, loss: Los
     Args:
         initial: what was visible before the first.
     """
-    if domain not in _GUI:
+    if domain not in GUI_DOMAINS:
         return turns
     before = [initial, *(turn.observation.text for turn in turns)]
     marked = [
