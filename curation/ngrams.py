@@ -17,7 +17,6 @@ become a float).
 from __future__ import annotations
 
 import re
-from functools import reduce
 from typing import TypeAlias
 
 import numpy as np
@@ -27,6 +26,7 @@ from numpy.typing import NDArray
 
 from curation.compiled import compiled, inlined
 from curation.kernel import Place, decode
+from curation.reasons import Booleans
 from curation.text_buffers import Text, Texts, buffers_of, in_one_piece
 from curation.words import CONTEXTUAL_TEXT
 
@@ -41,12 +41,12 @@ _BASE = np.uint64(0xD6E8FEB86659FD95)
 """Odd, and 5 modulo 8: words that change places then keep nearly all bits of the difference of their n-grams."""
 _BACKSLASH = ord("\\")
 _ESCAPED = tuple(b"nrt\\")
-_U, _ZERO, _ONE, _THREE, _NINE, _LETTER_A, _LETTER_F = (ord(character) for character in "u0139af")
+_U, _ZERO, _NINE, _LETTER_A, _LETTER_F = (ord(character) for character in "u09af")
+_CONTEXTUAL_CODES = tuple(map(ord, CONTEXTUAL_TEXT))
 _LOWER_CASE = 0x20
 """The bit that makes an ASCII letter a small one."""
-_QUOTED = re.compile(r"\\u(d[89ab][0-9a-f]{2})\\u(d[c-f][0-9a-f]{2})|\\u([0-9a-f]{4})|\\[nrt\\]", re.IGNORECASE)
-_QUOTED_CONTEXTUAL = r"\\u0(130|3[aA]3)"
-"""How JSON quotes `CONTEXTUAL_TEXT`: a text that holds one of these, quoted or not, is lowered by Python first."""
+_HIGH, _LOW_HALF, _UNIT = "[dD][89abAB][0-9a-fA-F]{2}", "[dD][c-fC-F][0-9a-fA-F]{2}", "[0-9a-fA-F]{4}"
+_QUOTED = re.compile(rf"\\u({_HIGH})\\u({_LOW_HALF})|\\u({_UNIT})|\\[nrt\\]")
 
 _UNSPACED = (
     (0x3400, 0x9FFF),  # ideographs, the most frequent first
@@ -232,8 +232,7 @@ def texts_of(column: pa.ChunkedArray) -> Texts:
         array = pc.fill_null(array, "")
     texts = buffers_of(array)
     if _may_hold_contextual(texts.text):
-        plain = (pc.match_substring(array, character) for character in CONTEXTUAL_TEXT)
-        contextual = reduce(pc.or_, plain, pc.match_substring_regex(array, _QUOTED_CONTEXTUAL))
+        contextual = pa.array(_holding_contextual(texts))
         texts = buffers_of(pc.replace_with_mask(array, contextual, _lowered(array.filter(contextual))))
     return texts
 
@@ -242,24 +241,30 @@ def texts_of(column: pa.ChunkedArray) -> Texts:
 def _may_hold_contextual(text: Text) -> bool:
     """Whether a character of `CONTEXTUAL_TEXT` may be anywhere in the bytes; without a branch, many bytes at once."""
     found = False
-    any_quoted = False
     firsts, seconds = text[:-1], text[1:]
     for place in range(firsts.size):
         first, second = firsts[place], seconds[place]
         found |= ((first == 0xC4) & (second == 0xB0)) | ((first == 0xCE) & (second == 0xA3))
-        any_quoted |= (first == _BACKSLASH) & (second == _U)
-    return found or (any_quoted and _may_quote_contextual(text))
+        found |= (first == _BACKSLASH) & (second == _U)
+    return found
 
 
 @compiled
-def _may_quote_contextual(text: Text) -> bool:
-    """Whether what a quoted one begins with is anywhere in the bytes; Arrow tells what it is."""
-    found = False
-    firsts, seconds, thirds, fourths = text[:-3], text[1:-2], text[2:-1], text[3:]
-    for place in range(firsts.size):
-        is_quoted = (firsts[place] == _BACKSLASH) & (seconds[place] == _U) & (thirds[place] == _ZERO)
-        found |= is_quoted & ((fourths[place] == _ONE) | (fourths[place] == _THREE))
-    return found
+def _holding_contextual(texts: Texts) -> Booleans:
+    """Which texts hold a character of `CONTEXTUAL_TEXT`, as it is or quoted."""
+    holding = np.zeros(texts.ends.size - 1, np.bool_)
+    for row in range(holding.size):
+        at, end = texts.ends[row], texts.ends[row + 1]
+        if not _may_hold_contextual(texts.text[at:end]):
+            continue
+        for place in range(at, end - 1):
+            first = texts.text[place]
+            if first == _BACKSLASH:
+                unit = _quoted_unit(texts.text, place, end)
+                holding[row] |= unit == _CONTEXTUAL_CODES[0] or unit == _CONTEXTUAL_CODES[1]
+            elif first == 0xC4 or first == 0xCE:
+                holding[row] |= texts.text[place + 1] == (0xB0 if first == 0xC4 else 0xA3)
+    return holding
 
 
 def _lowered(array: pa.Array) -> pa.Array:

@@ -63,7 +63,7 @@ def read_benchmark(path: Path) -> Iterator[BenchmarkItem]:
     """
     source = path.resolve().name
     if path.is_dir():
-        yield from (BenchmarkItem(source, item, text) for item, text in _folder(path, path))
+        yield from (BenchmarkItem(source, item, text) for item, text in _folder(path))
         return
     if not path.is_file():
         raise InputError("there is no such benchmark", where=str(path), mend="give a file or a folder")
@@ -85,50 +85,47 @@ def unread_files(path: Path) -> list[str]:
     Raises:
         DamagedFileError: a compressed file cannot be read.
     """
-    return [entry.relative_to(path).as_posix() for entry in _unread(path, in_task=False)] if path.is_dir() else []
+    files = _walked(path) if path.is_dir() else ()
+    return [file.path.relative_to(path).as_posix() for file in files if not file.is_read]
 
 
-def _unread(folder: Path, *, in_task: bool) -> Iterator[Path]:
+class _File(NamedTuple):
+    """What is no folder below one."""
+
+    path: Path
+    task: Path | None
+    """The folder of the task that it belongs to, if it belongs to one."""
+    is_read: bool
+
+
+def _walked(folder: Path, task: Path | None = None) -> Iterator[_File]:
+    """All below a folder that is not hidden, in order."""
     entries = [entry for entry in sorted(folder.iterdir()) if not entry.name.startswith(".")]
-    in_task = in_task or _is_task(entries)
+    if task is None and any(entry.name in TASK_FILES and _is_plain(entry) for entry in entries):
+        task = folder
     for entry in entries:
         if entry.is_dir() and not entry.is_symlink():
-            yield from _unread(entry, in_task=in_task)
-        elif entry.is_symlink() or not entry.is_file() or (_is_binary(entry) if in_task else not _is_readable(entry)):
-            yield entry
+            yield from _walked(entry, task)
+        else:
+            yield _File(entry, task, _is_plain(entry) and _is_readable(entry, in_task=task is not None))
 
 
-def _entries(folder: Path) -> list[Path]:
-    """The files and folders in a folder; what else lies there (a pipe) may have no end."""
-    return [entry for entry in sorted(folder.iterdir()) if entry.is_file() or entry.is_dir()]
+def _is_plain(entry: Path) -> bool:
+    """Whether it is a file and no link; what else may lie in a folder (a pipe) may have no end."""
+    return entry.is_file() and not entry.is_symlink()
 
 
-def _folder(folder: Path, top: Path) -> Iterator[tuple[str, str]]:
-    entries = [entry for entry in _entries(folder) if not entry.name.startswith(".") and not entry.is_symlink()]
-    if _is_task(entries):
-        name = folder.relative_to(top).as_posix() if folder != top else top.name
-        yield from ((name, text) for entry in entries for text in _texts_below(entry))
-        return
-    for entry in entries:
-        if entry.is_dir():
-            yield from _folder(entry, top)
-        elif _is_readable(entry):
-            name = entry.relative_to(top).as_posix()
-            yield from ((f"{name}#{item}" if item else name, text) for item, text in _file(entry))
-
-
-def _is_task(entries: list[Path]) -> bool:
-    return any(entry.name in TASK_FILES for entry in entries if not entry.is_symlink())
-
-
-def _texts_below(entry: Path) -> Iterator[str]:
-    """The texts of a file, or of all files below a folder."""
-    if entry.is_dir():
-        for child in _entries(entry):
-            if not child.name.startswith(".") and not child.is_symlink():
-                yield from _texts_below(child)
-    elif not _is_binary(entry):
-        yield from _texts_of_file(entry)
+def _folder(top: Path) -> Iterator[tuple[str, str]]:
+    """The items of a folder and their texts; those of a task's files are all of one item."""
+    for file in _walked(top):
+        if not file.is_read:
+            continue
+        if file.task is not None:
+            name = file.task.relative_to(top).as_posix() if file.task != top else top.name
+            yield from ((name, text) for text in _texts_of_file(file.path))
+        else:
+            name = file.path.relative_to(top).as_posix()
+            yield from ((f"{name}#{item}" if item else name, text) for item, text in _file(file.path))
 
 
 def _texts_of_file(path: Path) -> Iterator[str]:
@@ -154,9 +151,9 @@ def _strings_of_file(text: str, ending: str) -> list[str]:
     return []
 
 
-def _is_readable(path: Path) -> bool:
-    """Whether a file that is no part of a task is read: rows in Parquet, or a text."""
-    return path.suffix.lower() == ".parquet" or not _is_binary(path)
+def _is_readable(path: Path, *, in_task: bool = False) -> bool:
+    """Whether a file is read: a text or, where it is no part of a task, rows in Parquet."""
+    return (not in_task and path.suffix.lower() == ".parquet") or not _is_binary(path)
 
 
 def _is_binary(path: Path) -> bool:

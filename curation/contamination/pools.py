@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from enum import StrEnum
-from typing import Final, NamedTuple
+from typing import NamedTuple
 
 import polars as pl
 
+from curation.places import file_of
 from trajectories.dataset import Dataset
 from trajectories.errors import InputError
 
@@ -18,11 +19,6 @@ class Key(StrEnum):
     SPLIT_GROUP = "split_group"
     SOURCE = "source"
     TRAJECTORY = "trajectory_id"
-
-
-_PLACE_IN_FILE: Final = r"(?s)^(.*[./\\].*?|datasets:.*?)(:\d+)?(#subagent-\d+)*$"
-"""A file or collection, and which line or element of it; other names with numbers, such as ``ECLI:NL:1``, are none."""
-_PORT: Final = r"://[^/]*:\d+$"
 
 
 class Violation(NamedTuple):
@@ -73,15 +69,9 @@ def _rows(pool: Sequence[Dataset] | Dataset | pl.LazyFrame) -> list[pl.LazyFrame
 def _shared(rows: pl.LazyFrame, key: Key) -> list[Violation]:
     shared = (
         rows.filter(pl.col(key.value) != "")
-        .group_by(value=_file_of(pl.col(key.value)) if key is Key.SOURCE else key.value)
+        .group_by(value=file_of(pl.col(key.value)) if key is Key.SOURCE else key.value)
         .agg(pl.col("pool").unique().sort(), num_trajectories=pl.len())
         .filter(pl.col("pool").list.len() > 1)
         .collect(engine="streaming")
     )
     return [Violation(key, value, tuple(pools), count) for value, pools, count in shared.iter_rows()]
-
-
-def _file_of(source: pl.Expr) -> pl.Expr:
-    """The file or collection that sources name, without the line or element in it."""
-    is_host = source.str.contains(_PORT)
-    return pl.when(is_host).then(source).otherwise(source.str.replace(_PLACE_IN_FILE, "${1}"))

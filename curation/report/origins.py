@@ -15,6 +15,7 @@ from pydantic import BaseModel
 
 from curation.classes import CLASSES
 from curation.pieces import place_of_part
+from curation.places import file_of
 from curation.report.amounts import Amounts, Count
 from curation.report.texts import without_secrets
 from curation.sidecar import Sidecar
@@ -31,8 +32,6 @@ _CLASSES: Final = [name.value for name in CLASSES]
 _COUNTS: Final = ["num_trajectories", *_AMOUNTS, *_CLASSES]
 
 _ARCHIVE: Final = r"(?is)^(.*?\.(?:zip|tar|tgz|tbz2?|txz|tzst|tar\.(?:gz|bz2|xz|zst)))!"
-_LINE: Final = r"(?s)^(.+?):\d+(?:#.*)?$"
-"""``FILE:LINE``, and what was divided further, ``FILE:LINE#NAME``."""
 _SITE: Final = r"^(https?://[^/?#]+)"
 
 
@@ -85,12 +84,17 @@ def source_of() -> pl.Expr:
     place, group = pl.col("source").fill_null(""), pl.col("split_group").fill_null("")
     # An import that was told the name of its collection writes it before each place, and makes it the split group.
     of_collection = (group != "") & place.str.starts_with(pl.concat_str(group, pl.lit(": ")))
+    file = file_of(place)
     return (
         pl.when(place == "")
         .then(pl.concat_str(pl.lit("run "), pl.col("run")))
         .when(of_collection)
         .then(group)
-        .otherwise(pl.coalesce(place.str.extract(_ARCHIVE), place.str.extract(_LINE), place.str.extract(_SITE), place))
+        .when(place.str.contains(_ARCHIVE))
+        .then(place.str.extract(_ARCHIVE))
+        .when(file != place)
+        .then(file)
+        .otherwise(pl.coalesce(place.str.extract(_SITE), place))
     )
 
 

@@ -68,8 +68,7 @@ class _Revision:
 
     def _in_context(self, value: JsonValue) -> JsonValue:
         """What the JSON of a value becomes; None where it is long, or would not be that of the same parts."""
-        text = json.dumps(value, ensure_ascii=False)
-        if len(text) > _CONTEXT:
+        if _is_long(value) or len(text := json.dumps(value, ensure_ascii=False)) > _CONTEXT:
             return None
         new, findings = redact(text, self._placeholders, columns=None)
         try:
@@ -80,6 +79,16 @@ class _Revision:
             return None
         self.counts.update(finding.kind for finding in findings)
         return revised
+
+
+def _is_long(value: JsonValue) -> bool:
+    """Whether the strings of a value are beyond `_CONTEXT` together; what is long itself need not be written for it."""
+    room = _CONTEXT
+    for text in _strings(value):
+        room -= len(text)
+        if room < 0:
+            return True
+    return False
 
 
 def _outline(value: JsonValue) -> JsonValue:

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from curation.ngrams import Hashes, hash_ngrams, hash_words, ordered_words, texts_of
 from curation.words import lower_table, words
 
-TRICKY = "aZ_09 -\nßẞſKÅİıΣσςΐÀéÑǅȺȾⱥ\u0307\u0301\u00ad\u200d٣²Ⓐ𝐀𐐀𐐨🎉한ก\\nrt"
+TRICKY = "aZ_09 -\nßẞſKÅİıΣσςΐÀéÑǅȺȾⱥ\u0307\u0301\u00ad\u200d٣²Ⓐ𝐀𐐀𐐨🎉한ก\\nrtuNU"
 UNSPACED = "你あー々ﾊ𠀀"
 quoted_units = st.sampled_from(
     ["00e4", "00C4", "0130", "03a3", "4F60", "000a", "005c", "d801", "dc00", "D83C", "d8", "u"]
@@ -42,6 +42,7 @@ def ngrams(of_words: list[int], n: int) -> Hashes:
 @example(["ΑΣ ας", "İx"])
 @example([r"\u0391\u03a3 \u03b1\u03c2", r"\u0130x", "none"])
 @example([r"\ud801\udc00 \ud801 \udc00\ud801\u0041", "\\", "\\u", "\\u00e", r"\u00eg", r"\\u00e4"])
+@example([r"C:\New\TEMP \U0041", r"C:\New\TEMP \U0041 İ"])
 @example(["a" * 8 + " " + "a" * 9, "a" * 16 + "-" + "a" * 17])
 @settings(max_examples=300, deadline=None)
 def test_the_words_are_those_of_the_definition_in_their_order(column: list[str]) -> None:

@@ -46,7 +46,10 @@ def reported(folder: Path, recorded: list[tuple[str, Any]]) -> tuple[Any, str]:
         ("book-A", "book-A", "book-A"),
         ("", "", "run r1"),
         (None, None, "run r1"),
-        ("12:30", "", "12"),
+        ("12:30", "", "12:30"),
+        ("ECLI:NL:1", "", "ECLI:NL:1"),
+        ("datasets:laws:train:1", "", "datasets:laws:train"),
+        ("https://host:8080", "", "https://host:8080"),
         ("a\nb.jsonl:7", "", "a\nb.jsonl"),
     ],
 )
