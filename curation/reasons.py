@@ -45,7 +45,7 @@ MEANINGS: Final[Mapping[Reason, str]] = {
     Reason.FEW_TURNS: "Masked: of a trajectory with too few turns.",
     Reason.UNDECLARED_TOOL: "Masked: a tool was called that the trajectory does not declare.",
     Reason.GUI_FAILURE: "Masked: the screen's state is missing, or shows a CAPTCHA or an HTTP error.",
-    Reason.SANDBOX_DIED: "Masked: the sandbox failed, which is not what the world answered.",
+    Reason.SANDBOX_DIED: "Masked: the sandbox failed, in this turn or another of its trajectory.",
     Reason.EMPTY_ACTION: "Masked: nothing was done.",
     Reason.RETRY: "Masked: a malformed action that was refused and tried again.",
     Reason.NO_CHANGE: "Masked: the screen is the same before and after.",

@@ -43,8 +43,9 @@ class Filters(BaseModel):
     gui_failure: Scope = Scope.TRAJECTORY
     """Screens (web, android, os) whose state is missing, or that show a CAPTCHA, an HTTP error, or an error of the
     browser or app, and little else."""
-    sandbox_died: Scope = Scope.TURN
-    """Turns in which the sandbox failed. What the world had answered before stays as good as it was."""
+    sandbox_died: Scope = Scope.TRAJECTORY
+    """Turns in which the sandbox failed: who knows since when it was failing. Who trusts what was answered before has
+    only the turn masked."""
     empty_action: bool = True
     """Nothing was done. A terminal's wait is something, and so is its ``[]``, which says that the task is complete."""
     retry: bool = True

@@ -21,6 +21,7 @@ from curation.reasons import MEANINGS, REASONS
 from tests.curation.recordings import a_header, cut_row_groups, files_of, record, record_turns, some_texts, turn
 from tests.work import num_calls
 from trajectories import Action, Dataset, ErrorKind, InputError, Status, Turn, compact
+from trajectories.importers import import_trajectories
 
 AGENT, TOOL, ENVIRONMENT = ErrorKind.AGENT, ErrorKind.TOOL, ErrorKind.ENVIRONMENT
 NEW = "alpha beta gamma delta epsilon zeta eta theta"
@@ -206,10 +207,10 @@ def test_where_no_tools_are_declared_or_the_domain_has_none_every_call_is_right(
     assert reasons(dataset) == {"undeclared": ["kept"] * 2, "web": ["kept"] * 2}
 
 
-def test_a_dead_sandbox_masks_the_turn_it_died_in_or_by_choice_all(dataset: Dataset) -> None:
+def test_a_dead_sandbox_masks_its_trajectory_or_by_choice_the_turn_it_died_in(dataset: Dataset) -> None:
     turns = [turn("make", NEW), turn("bad", NEW, error_kind=TOOL), turn("boom", "", error_kind=ENVIRONMENT)]
-    assert told_of(dataset, turns) == ["kept", "kept", "sandbox_died"]
-    assert reasons(dataset, Filters(sandbox_died=Scope.TRAJECTORY), "all")["t"] == ["sandbox_died"] * 3
+    assert told_of(dataset, turns) == ["sandbox_died"] * 3
+    assert reasons(dataset, Filters(sandbox_died=Scope.TURN), "turn")["t"] == ["kept", "kept", "sandbox_died"]
     assert reasons(dataset, Filters(sandbox_died=Scope.OFF), "off")["t"] == ["kept", "kept", "silence"]
 
 
@@ -286,6 +287,21 @@ def test_a_retry_does_not_reach_into_another_trajectory(dataset: Dataset) -> Non
         assert reasons(dataset, name=f"by-{rows}") == {"a": ["kept"] * 2, "b": ["kept"] * 2}
 
 
+def test_retries_of_malformed_calls_in_a_chat_are_masked_by_what_the_harness_answers(
+    dataset: Dataset, tmp_path: Path
+) -> None:
+    messages: list[dict[str, Any]] = [{"role": "user", "content": "Add."}]
+    answers = {'{"a": 1, "b"}': "failed to parse function arguments: expected a colon", '{"a": 1, "b": 2}': NEW}
+    for number, (arguments, text) in enumerate(answers.items()):
+        called = {"id": f"c{number}", "type": "function", "function": {"name": "add", "arguments": arguments}}
+        messages.append({"role": "assistant", "content": "", "tool_calls": [called]})
+        messages.append({"role": "tool", "tool_call_id": f"c{number}", "content": text})
+    chats = tmp_path / "chats.jsonl"
+    chats.write_text(json.dumps({"messages": messages}) + "\n")
+    import_trajectories(dataset, "messages", [chats], licence="MIT")
+    assert list(reasons(dataset).values()) == [["retry", "kept"]]
+
+
 def test_how_alike_a_retry_must_be_is_a_setting(dataset: Dataset) -> None:
     turns = [turn("open the red door", NEW, error_kind=AGENT), turn("open a green window", NEW)]
     assert told_of(dataset, turns) == ["kept", "kept"]
@@ -317,7 +333,7 @@ def test_of_several_reasons_the_first_in_the_order_of_the_codes_is_told(dataset:
         turn("ls", NEW),
     ]
     assert told_of(dataset, turns, domain="mcp", tools=DECLARED) == ["undeclared_tool"] * 4
-    assert reasons(dataset, Filters(undeclared_tool=Scope.TURN), "turn")["t"] == [
+    assert reasons(dataset, Filters(undeclared_tool=Scope.TURN, sandbox_died=Scope.TURN), "turn")["t"] == [
         "empty_action",
         "sandbox_died",
         "undeclared_tool",

@@ -60,7 +60,7 @@ def test_the_settings_that_differ_are_named_by_their_keys(compared: Compared) ->
         "thresholds.short": (32, 4),
         "keep_ratios.echo": (0.05, 0.5),
         "filters.few_turns": (2, 6),
-        "filters.sandbox_died": ("turn", "off"),
+        "filters.sandbox_died": ("trajectory", "off"),
         "searches.duplicates": (True, False),
     }
 

@@ -186,7 +186,7 @@ class Steps:
             started_at=instant(step.get("timestamp")),
             duration_s=seconds(kept.get("duration_s")),
             is_noop=kept_noop(kept),
-            tells_truncation="truncated" in kept,
+            tells_outcome="truncated" in kept,
         )
 
     def _joined(self, results: list[Object]) -> str | None:

@@ -18,6 +18,7 @@ from trajectories.errors import InputError
 from trajectories.importers.json_text import count_numbers_as_written
 from trajectories.importers.loss import LossReport
 from trajectories.importers.observed import marked_truncated
+from trajectories.importers.refusals import marked_refused
 from trajectories.model import (
     Action,
     Ending,
@@ -268,12 +269,13 @@ class TurnList:
         duration_s: float | None = None,
         ended_at: datetime | None = None,
         is_noop: bool | None = None,
-        tells_truncation: bool = False,
+        tells_outcome: bool = False,
     ) -> Turn:
         """Add a turn; the duration is given, or runs from ``started_at`` to ``ended_at``, or is noted as unknown.
 
         Args:
-            tells_truncation: whether the source says itself if the observation was cut; else its text shows it.
+            tells_outcome: whether the source says itself if the observation was cut, and whose fault an error was; else
+                its text may show it.
         """
         if started_at is None:
             self._loss.infer("time of a turn")
@@ -283,11 +285,13 @@ class TurnList:
             self._loss.infer("duration of a turn")
         numbers = count_numbers_as_written(action.payload)
         self._loss.infer("number that JSON cannot hold kept as a string", numbers)
+        if not tells_outcome:
+            observation = marked_truncated(marked_refused(action, observation, self._loss), self._loss)
         previous = self.turns[-1].started_at if self.turns else NO_TIME
         turn = Turn(
             number=len(self.turns) + 1,
             action=action,
-            observation=observation if tells_truncation else marked_truncated(observation, self._loss),
+            observation=observation,
             started_at=started_at or previous,
             duration_s=duration_s or 0.0,
             is_noop=is_noop,

@@ -132,7 +132,7 @@ def test_chat_answers_are_joined_though_every_id_is_the_same(tmp_path: Path) -> 
         '{"name": "add", "arguments": {}}',
     ]
     assert answers(trajectory) == ["3", "not JSON", "nothing to add"]
-    assert trajectory.turns[1].observation.error_kind is ErrorKind.TOOL
+    assert trajectory.turns[1].observation.error_kind is ErrorKind.AGENT
     assert trajectory.turns[2].action.reasoning == "No."
     assert trajectory.instruction == "Add up."
     assert trajectory.loss.no_place["content that is no text"] == 1
