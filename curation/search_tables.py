@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import shutil
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import ClassVar, Generic, Protocol, Self, TypeVar, cast
 
 from pydantic import BaseModel
 
+from curation.fingerprints import fingerprint_of
 from curation.manifest_files import damaged_tables, read_manifest
+from curation.pieces import Piece
 from trajectories.dataset import Dataset, check_name
 from trajectories.errors import InputError
 
@@ -50,6 +54,25 @@ class SearchTables(Generic[_Found]):
     def work(self) -> Path:
         """Where the files of a search that is not done lie."""
         return self.folder / ".work"
+
+    def kept(self, made_by: object, pieces: Sequence[Piece]) -> Path:
+        """The folder of what each piece gives, which stays: of a data set that has grown the new ones are read alone.
+
+        What was made otherwise is removed from it, and what is of none of these pieces.
+
+        Args:
+            made_by: a JSON value of all that it depends on beside the piece.
+        """
+        names = {piece.file_name for piece in pieces}
+        made = self.folder / ".pieces" / fingerprint_of(made_by)
+        for other in made.parent.glob("*"):
+            if other != made:
+                shutil.rmtree(other)
+        for path in made.rglob("*"):
+            name = path.relative_to(made).as_posix()
+            if path.is_file() and name not in names and name.rpartition(".")[0] not in names:
+                path.unlink()
+        return made
 
     def summary(self) -> _Found | None:
         """What the search came to, None where it is not done.

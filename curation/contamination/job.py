@@ -16,10 +16,11 @@ from curation.contamination.scan import scan_pieces
 from curation.contamination.table import HITS, KEYS, ContaminationSummary, open_contamination
 from curation.fingerprints import fingerprint_of, program
 from curation.passes import Workers, turn_pieces
-from curation.pieces import Piece, contents_of
+from curation.pieces import contents_of
 from curation.search_settings import ContaminationSettings
 from trajectories.dataset import Dataset
 from trajectories.errors import InputError
+from trajectories.part_files import read_part, reading_part
 
 
 def find_contamination(
@@ -33,7 +34,8 @@ def find_contamination(
     """Find items of benchmarks in the turns of a data set, and in the tasks and prompts of its trajectories.
 
     Writes ``curation/NAME/contamination/hits.parquet`` and a manifest, in the place of what an earlier search left
-    there; the same search is not done again. The same input gives the same bytes.
+    there; the same search is not done again, and of a data set that has grown the new parts are searched alone. The
+    same input gives the same bytes.
 
     Args:
         benchmarks: files and folders, as `curation.contamination.benchmark_files` reads them.
@@ -54,16 +56,18 @@ def find_contamination(
     pieces = turn_pieces(dataset, workers.sizes)
     texts = (text for path in _distinct(benchmarks) for text in _texts_of(path))
     index, sources = build_index(texts, settings)
-    fingerprint = _fingerprint(settings, index.fingerprint, pieces)
+    made_by = [settings.canonical_json(), index.fingerprint, program()]
+    fingerprint = fingerprint_of([*made_by, contents_of(pieces)])
     done = contamination.undamaged_summary_of(fingerprint)
     if done is not None:
         return done
     work = contamination.work / fingerprint
+    kept = contamination.kept(made_by, pieces)
     index.save(work / "index.npz")
-    scan = functools.partial(scan_pieces, dataset.folder, work, work / "index.npz", settings=settings)
-    workers.do(scan, pieces, [piece.num_bytes for piece in pieces], stage="contamination")
-    files = [work / piece.file_name for piece in pieces]
-    hits = pl.concat([pl.read_parquet(file, glob=False, hive_partitioning=False) for file in files]).sort(KEYS)
+    scan = functools.partial(scan_pieces, dataset.folder, kept, work / "index.npz", settings=settings)
+    unread = [piece for piece in pieces if not (kept / piece.file_name).exists()]
+    workers.do(scan, unread, [piece.num_bytes for piece in unread], stage="contamination")
+    hits = pl.concat([_hits_in(kept / piece.file_name) for piece in pieces]).sort(KEYS)
     summary = _summarise(hits, settings, fingerprint, sources)
     contamination.replace(hits.to_arrow().cast(HITS), summary)
     shutil.rmtree(contamination.work)
@@ -94,9 +98,9 @@ def _written(name: str) -> str:
     return name.encode(errors="replace").decode()
 
 
-def _fingerprint(settings: ContaminationSettings, index: str, pieces: Sequence[Piece]) -> str:
-    """Of all that the result depends on: the settings, the benchmarks, the parts, and the program."""
-    return fingerprint_of([settings.canonical_json(), index, contents_of(pieces), program()])
+def _hits_in(path: Path) -> pl.DataFrame:
+    with reading_part(path, mend="remove its folder and curate again"):
+        return pl.DataFrame(read_part(path))
 
 
 def _summarise(

@@ -23,6 +23,7 @@ from curation.search_settings import ContaminationSettings
 from curation.text_buffers import Ends, Texts
 from curation.words import lower_table
 from trajectories.files import storage_errors, written_whole
+from trajectories.part_files import PARQUET_OPTIONS
 
 
 class Field(StrEnum):
@@ -48,7 +49,7 @@ def _loaded(path: Path) -> tuple[NgramIndex, kernel.Lookup]:
 
 
 def scan_pieces(
-    dataset: Path, work: Path, index_path: Path, pieces: Sequence[Piece], settings: ContaminationSettings
+    dataset: Path, kept: Path, index_path: Path, pieces: Sequence[Piece], settings: ContaminationSettings
 ) -> None:
     """Write the hits of every piece that has none yet, one row group in memory at a time.
 
@@ -56,7 +57,7 @@ def scan_pieces(
 
     Args:
         dataset: the folder of the data set.
-        work: where the hits go, each under its piece's file name.
+        kept: where the hits go, each under its piece's file name.
         index_path: a saved `NgramIndex`.
 
     Raises:
@@ -65,7 +66,7 @@ def scan_pieces(
     """
     index, lookup = _loaded(index_path)
     for piece in pieces:
-        path = work / piece.file_name
+        path = kept / piece.file_name
         if path.exists():
             continue
         tables = texts_to_search(dataset, piece, of_headers=_OF_HEADERS, of_turns=_OF_TURNS)
@@ -75,7 +76,7 @@ def scan_pieces(
             hits = _hits(rows, index, lookup, settings).with_columns(domain=pl.lit(domain), run=pl.lit(run))
             found.append(hits.select(HITS.names).to_arrow().cast(HITS))
         with storage_errors(path), written_whole(path) as file:
-            pq.write_table(pa.concat_tables(found), file)
+            pq.write_table(pa.concat_tables(found), file, **PARQUET_OPTIONS)
 
 
 def _hits(rows: pa.Table, index: NgramIndex, lookup: kernel.Lookup, settings: ContaminationSettings) -> pl.DataFrame:

@@ -20,7 +20,7 @@ from curation.duplicates.clusters import Clusters, candidates, cluster
 from curation.duplicates.kernel import Flags, ShingleSets
 from curation.duplicates.numbering import Numbered, Turns, WholeTrajectories
 from curation.duplicates.shingle_files import trajectory_sets, turn_sets, wanted_turns
-from curation.duplicates.signatures import PieceFiles, shingle_pieces, sign_pieces
+from curation.duplicates.signatures import ShingleFiles, SignedFiles, shingle_pieces, sign_pieces
 from curation.duplicates.table import SCHEMAS, DuplicatesSummary, Scope, ScopeSummary, open_duplicates
 from curation.fingerprints import fingerprint_of, program
 from curation.passes import Workers, turn_pieces
@@ -41,8 +41,8 @@ def find_duplicates(
     """Find exact and near-duplicates among the turns and among the whole trajectories of a data set.
 
     Writes ``curation/NAME/duplicates/{turns,trajectories}.parquet`` and a manifest, in the place of what an earlier
-    search with other settings or of other turns left there; the same search is not done again. The same turns and
-    settings give the same bytes.
+    search with other settings or of other turns left there; the same search is not done again, and of a data set that
+    has grown the new parts are signed alone. The same turns and settings give the same bytes.
 
     Args:
         name: of the curation, a folder below ``curation/``.
@@ -60,11 +60,14 @@ def find_duplicates(
     workers = workers or Workers()
     duplicates = open_duplicates(dataset, name)
     pieces = turn_pieces(dataset, workers.sizes)
-    fingerprint = _fingerprint(settings, pieces, without)
+    made_by = [settings.canonical_json(), program()]
+    fingerprint = fingerprint_of([*made_by, contents_of(pieces), sorted(without)])
     done = duplicates.undamaged_summary_of(fingerprint)
     if done is not None:
         return done
-    found = _search(dataset.folder / "turns", duplicates.work / fingerprint, pieces, settings, without, workers)
+    kept = duplicates.kept(made_by, pieces)
+    work = duplicates.work / fingerprint
+    found = _search(dataset.folder / "turns", kept, work, pieces, settings, without, workers)
     summary = DuplicatesSummary(
         settings=settings,
         fingerprint=fingerprint,
@@ -78,13 +81,9 @@ def find_duplicates(
     return summary
 
 
-def _fingerprint(settings: DuplicateSettings, pieces: Sequence[Piece], without: Collection[str]) -> str:
-    """Of all that the result depends on: the settings, the parts, and the program."""
-    return fingerprint_of([settings.canonical_json(), contents_of(pieces), program(), sorted(without)])
-
-
 def _search(
     turns_folder: Path,
+    kept: Path,
     work: Path,
     pieces: Sequence[Piece],
     settings: DuplicateSettings,
@@ -92,9 +91,10 @@ def _search(
     workers: Workers,
 ) -> dict[Scope, tuple[Numbered, Clusters]]:
     make_folder(work)
-    sign = functools.partial(sign_pieces, turns_folder, work, settings=settings)
-    workers.do(sign, pieces, [piece.num_bytes for piece in pieces], stage="duplicates")
-    turns = Turns.read(pieces, work, settings, without)
+    sign = functools.partial(sign_pieces, turns_folder, kept, settings=settings)
+    unsigned = [piece for piece in pieces if not SignedFiles.of(piece, kept).signed.exists()]
+    workers.do(sign, unsigned, [piece.num_bytes for piece in unsigned], stage="duplicates")
+    turns = Turns.read(pieces, kept, settings, without)
     trajectories = WholeTrajectories.read(turns, settings)
     alike = {
         Scope.TURNS: candidates(turns.bands(), turns.eligible),
@@ -130,7 +130,7 @@ def _fetch(
         [task.piece.num_bytes for task in tasks],
         stage="duplicates, those alike",
     )
-    return turn_sets(wanted, turns, [PieceFiles.of(task.piece, work) for task in tasks], work / "turn-shingles")
+    return turn_sets(wanted, turns, [ShingleFiles.of(task.piece, work) for task in tasks], work / "turn-shingles")
 
 
 def _table(numbered: Numbered, clusters: Clusters, scope: Scope) -> pa.Table:

@@ -15,15 +15,15 @@ from typing import NamedTuple, Protocol, Self
 import numpy as np
 import polars as pl
 import pyarrow as pa
-import pyarrow.parquet as pq
 
 from curation.duplicates.kernel import Flags, band_keys, least_of_groups
-from curation.duplicates.signatures import PieceFiles, band_name, column_words, digest_of
+from curation.duplicates.signatures import SignedFiles, band_name, column_words, digest_of
 from curation.ngrams import Hashes
 from curation.passes import place_of
 from curation.pieces import Piece
 from curation.search_settings import DuplicateSettings
 from curation.text_buffers import Ends
+from trajectories.part_files import read_part, reading_part
 
 _TRAJECTORY = ["trajectory_id", "domain", "run"]
 _NOBODY = -1
@@ -68,11 +68,11 @@ class Stretches:
     """Where the stretches of each piece begin, and the last ones end."""
 
     @classmethod
-    def read(cls, pieces: Sequence[Piece], files: Sequence[PieceFiles], without: Collection[str]) -> Self:
+    def read(cls, pieces: Sequence[Piece], files: Sequence[SignedFiles], without: Collection[str]) -> Self:
         """Those of signed pieces, but for the trajectories ``without``."""
         found = []
         for of_piece, (domain, run) in zip(files, map(place_of, pieces), strict=True):
-            ids = pl.from_arrow(pq.read_table(of_piece.stretches, columns=["trajectory_id"]))
+            ids = pl.from_arrow(_read(of_piece.stretches, "trajectory_id"))
             assert isinstance(ids, pl.DataFrame)
             found.append(ids.with_columns(domain=pl.lit(domain), run=pl.lit(run)))
         every = pl.concat(found)
@@ -100,15 +100,15 @@ class Turns:
     """Of each turn, its place among the rows of all pieces."""
     piece_ends: Ends
     """Where the rows of each piece begin, and the last ones end."""
-    files: Sequence[PieceFiles]
+    files: Sequence[SignedFiles]
     num_bands: int
 
     @classmethod
     def read(
-        cls, pieces: Sequence[Piece], work: Path, settings: DuplicateSettings, without: Collection[str] = ()
+        cls, pieces: Sequence[Piece], kept: Path, settings: DuplicateSettings, without: Collection[str] = ()
     ) -> Self:
         """Number the turns of signed pieces, but for those of the trajectories ``without``."""
-        files = [PieceFiles.of(piece, work) for piece in pieces]
+        files = [SignedFiles.of(piece, kept) for piece in pieces]
         stretches = Stretches.read(pieces, files, without)
         signed = _Signed.read(files, stretches)
         rows = np.flatnonzero(signed.trajectories != _NOBODY)
@@ -139,7 +139,7 @@ class Turns:
     def bands(self) -> Iterator[Hashes]:
         for band in range(self.num_bands):
             name = band_name(band)
-            keys = [pq.read_table(files.signed, columns=[name])[name].to_numpy() for files in self.files]
+            keys = [_read(files.signed, name)[name].to_numpy() for files in self.files]
             yield np.concatenate(keys)[self.rows]
 
 
@@ -154,9 +154,9 @@ class _Signed(NamedTuple):
     piece_ends: Ends
 
     @classmethod
-    def read(cls, files: Sequence[PieceFiles], stretches: Stretches) -> Self:
-        columns = ["stretch", "turn", "started_at", "digest", "has_words"]
-        tables = [pq.read_table(of_piece.signed, columns=columns) for of_piece in files]
+    def read(cls, files: Sequence[SignedFiles], stretches: Stretches) -> Self:
+        columns = ("stretch", "turn", "started_at", "digest", "has_words")
+        tables = [_read(of_piece.signed, *columns) for of_piece in files]
         of_pieces = zip(tables, stretches.ends[:-1], strict=True)
         every = pa.concat_tables(tables)
         started_at = every["started_at"].cast(pa.int64()).to_numpy()
@@ -184,7 +184,7 @@ class WholeTrajectories:
     first_copies: Ends
     of_turns: Ends
     """The trajectory of each turn, by the numbers of both."""
-    files: Sequence[PieceFiles]
+    files: Sequence[SignedFiles]
     settings: DuplicateSettings
 
     @classmethod
@@ -217,9 +217,15 @@ class WholeTrajectories:
         numbers[numbers != _NOBODY] = _inverse(self.rows)[numbers[numbers != _NOBODY]]
         for band in range(self.settings.num_bands):
             name = band_name(band)
-            every = pa.concat_tables([pq.read_table(files.stretches, columns=[name]) for files in self.files])
+            every = pa.concat_tables([_read(files.stretches, name) for files in self.files])
             entries = least_of_groups(numbers, column_words(every[name], np.uint32), self.rows.size)
             yield band_keys(entries, self.settings.rows_per_band)[0]
+
+
+def _read(path: Path, *columns: str) -> pa.Table:
+    """Columns of a signed piece's file. Raises ``DamagedFileError`` where it is not as it was written."""
+    with reading_part(path, mend="remove its folder and curate again"):
+        return read_part(path, columns=columns)
 
 
 def _starts(groups: Ends) -> Ends:

@@ -10,7 +10,7 @@ import numpy as np
 
 from curation.duplicates.kernel import Flags, ShingleSets
 from curation.duplicates.numbering import Turns, WholeTrajectories
-from curation.duplicates.signatures import PieceFiles, Wanted, sorted_set
+from curation.duplicates.signatures import ShingleFiles, Wanted, sorted_set
 from curation.pieces import Piece
 from curation.text_buffers import Ends
 from trajectories.files import storage_errors
@@ -25,7 +25,7 @@ def wanted_turns(wanted: Flags, turns: Turns, pieces: Sequence[Piece]) -> list[W
     return [one for one in found if one.rows.size]
 
 
-def turn_sets(wanted: Flags, turns: Turns, files: Sequence[PieceFiles], target: Path) -> ShingleSets:
+def turn_sets(wanted: Flags, turns: Turns, files: Sequence[ShingleFiles], target: Path) -> ShingleSets:
     """The sets of the wanted turns, by their numbers; the others' are empty. The pieces' files are used up.
 
     Args:

@@ -31,14 +31,19 @@ _TEXTS = ("action", "observation")
 _DIGEST_BYTES = 16
 DIGEST = pa.binary(_DIGEST_BYTES)
 
-_WORK_FILE: Final[Mapping[str, Any]] = {"compression": "none", "use_dictionary": False, "write_statistics": False}
-"""Hashes have no pattern: looking for one costs more than signing."""
+_HASHES: Final[Mapping[str, Any]] = {
+    "compression": "none",
+    "use_dictionary": False,
+    "write_statistics": False,
+    "write_page_checksum": True,
+}
+"""How hashes are written. They have no pattern: looking for one costs more than signing."""
 _Word = TypeVar("_Word", np.uint32, np.uint64)
 
 
 @dataclass(frozen=True, slots=True)
-class PieceFiles:
-    """Where the files of a piece lie in the work folder."""
+class SignedFiles:
+    """What the turns of a piece are to the search; it depends on them and the settings alone, and is kept."""
 
     signed: Path
     """A row a turn: its ``stretch``, the `_KEYS`, ``digest`` of its texts, whether it has words, and its bands' keys
@@ -46,16 +51,29 @@ class PieceFiles:
     stretches: Path
     """A row a stretch, which is what a row group has of a trajectory: ``trajectory_id``, and the signature of its turns
     there, the entries of a band in a column: ``band_00`` … A turn's stretch is the number of the row."""
+
+    @classmethod
+    def of(cls, piece: Piece, kept: Path) -> SignedFiles:
+        return cls(*(_beside(kept / piece.file_name, kind) for kind in ("signed", "stretches")))
+
+
+@dataclass(frozen=True, slots=True)
+class ShingleFiles:
+    """The shingles of the turns of a piece that are wanted, which depends on all other turns: no other search has use
+    for them."""
+
     shingles: Path
-    """The shingle sets of the wanted turns, one after the other, 64 bits a shingle."""
+    """The sets of the wanted turns, one after the other, 64 bits a shingle."""
     sizes: Path
     """How many shingles each wanted turn has, as NumPy saves it."""
 
     @classmethod
-    def of(cls, piece: Piece, work: Path) -> PieceFiles:
-        stem = work / piece.file_name
-        kinds = ("signed", "stretches", "shingles", "sizes")
-        return cls(*(stem.with_name(f"{stem.name}.{kind}") for kind in kinds))
+    def of(cls, piece: Piece, work: Path) -> ShingleFiles:
+        return cls(*(_beside(work / piece.file_name, kind) for kind in ("shingles", "sizes")))
+
+
+def _beside(stem: Path, kind: str) -> Path:
+    return stem.with_name(f"{stem.name}.{kind}")
 
 
 def band_name(band: int) -> str:
@@ -63,12 +81,12 @@ def band_name(band: int) -> str:
     return f"band_{band:02d}"
 
 
-def sign_pieces(turns: Path, work: Path, pieces: Sequence[Piece], settings: DuplicateSettings) -> None:
+def sign_pieces(turns: Path, kept: Path, pieces: Sequence[Piece], settings: DuplicateSettings) -> None:
     """Write the signatures of every piece that has none yet.
 
     Args:
         turns: the folder of the turns parts.
-        work: where the files of the pieces go.
+        kept: where the files of the pieces go.
 
     Raises:
         DamagedFileError: a row group cannot be read.
@@ -77,7 +95,7 @@ def sign_pieces(turns: Path, work: Path, pieces: Sequence[Piece], settings: Dupl
     size = settings.num_bands * settings.rows_per_band
     drawn = kernel.permutations(np.uint64(settings.seed), size)
     for piece in pieces:
-        files = PieceFiles.of(piece, work)
+        files = SignedFiles.of(piece, kept)
         if files.signed.exists():
             continue
         num_stretches = 0
@@ -86,8 +104,8 @@ def sign_pieces(turns: Path, work: Path, pieces: Sequence[Piece], settings: Dupl
             storage_errors(files.signed),
             written_whole(files.signed) as signed_file,
             written_whole(files.stretches) as stretches_file,
-            pq.ParquetWriter(signed_file, _turns_schema(settings.num_bands), **_WORK_FILE) as signed_writer,
-            pq.ParquetWriter(stretches_file, _stretches_schema(settings), **_WORK_FILE) as stretches_writer,
+            pq.ParquetWriter(signed_file, _turns_schema(settings.num_bands), **_HASHES) as signed_writer,
+            pq.ParquetWriter(stretches_file, _stretches_schema(settings), **_HASHES) as stretches_writer,
         ):
             for rows in row_groups(turns, piece, ("trajectory_id", *_KEYS, *_TEXTS)):
                 of_turns, of_stretches = _sign_rows(rows, num_stretches, drawn, settings)
@@ -204,7 +222,7 @@ def shingle_pieces(turns: Path, work: Path, tasks: Sequence[Wanted], settings: D
         StorageError: the disk is full or fails.
     """
     for wanted in tasks:
-        files = PieceFiles.of(wanted.piece, work)
+        files = ShingleFiles.of(wanted.piece, work)
         if files.shingles.exists():
             continue
         with (

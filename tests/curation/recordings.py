@@ -106,5 +106,13 @@ def cut_row_groups(dataset: Dataset, num_rows: int) -> None:
 
 
 def files_of(folder: Path) -> dict[str, bytes]:
-    """Every file below a folder, by its path."""
-    return {path.relative_to(folder).as_posix(): path.read_bytes() for path in folder.rglob("*") if path.is_file()}
+    """Every file below a folder, by its path, but for what searches keep of pieces: how these are cut is a setting."""
+    paths = {path.relative_to(folder): path for path in folder.rglob("*") if path.is_file()}
+    return {name.as_posix(): path.read_bytes() for name, path in paths.items() if ".pieces" not in name.parts}
+
+
+def kept_of(folder: Path) -> dict[str, int]:
+    """What a search keeps of pieces below its folder, and when each was written, in nanoseconds."""
+    kept = folder / ".pieces"
+    paths = (path for path in kept.rglob("*") if path.is_file())
+    return {path.relative_to(kept).as_posix(): path.stat().st_mtime_ns for path in paths}

@@ -34,7 +34,7 @@ from curation.ngrams import ordered_words
 from curation.passes import Workers
 from tests.curation.labelled_quotations import Labelled, labelled_fixture, labelled_rows
 from tests.curation.quoted_texts import sentence, vocabulary
-from tests.curation.recordings import Texts, cut_row_groups, files_of, record
+from tests.curation.recordings import Texts, cut_row_groups, files_of, kept_of, record
 from trajectories import Dataset, InputError, compact
 
 GOLDEN = Path(__file__).parent / "golden" / "contamination.txt"
@@ -328,6 +328,29 @@ def test_the_same_search_is_not_done_again_and_another_takes_its_place(tmp_path:
     assert open_contamination(dataset).summary() == other
     assert open_contamination(dataset).scan().collect().is_empty()
     assert not open_contamination(dataset).work.exists()
+
+
+def test_of_a_data_set_that_has_grown_only_the_new_parts_are_searched(tmp_path: Path) -> None:
+    items, texts = labelled_fixture(seed=4, num_items=6)
+    benchmark = written(tmp_path / "bench.jsonl", items)
+    trajectories = as_trajectories(texts)
+    names = sorted(trajectories)
+    dataset = recorded(tmp_path / "grown", {name: trajectories[name] for name in names[:-2]})
+    find_contamination(dataset, [benchmark])
+    folder = open_contamination(dataset).folder
+    before = kept_of(folder)
+    for name in names[-2:]:
+        record(dataset, name, trajectories[name], run="later")
+    compact(dataset, "later")
+    found = find_contamination(dataset, [benchmark])
+    kept = kept_of(folder)
+    assert before.items() < kept.items()
+    assert all("run=later" in name for name in kept.keys() - before.keys())
+    shutil.rmtree(folder)
+    assert find_contamination(dataset, [benchmark]) == found
+    written(benchmark, {"other": "nothing of it is there"})
+    find_contamination(dataset, [benchmark])
+    assert not kept.keys() & kept_of(folder).keys(), "other benchmarks have other hits"
 
 
 def test_the_schema_is_the_golden_one() -> None:

@@ -25,7 +25,7 @@ from curation.duplicates.table import SCHEMAS
 from curation.ngrams import ordered_words
 from curation.passes import Workers
 from tests.curation.quoted_texts import changed, sentence, vocabulary
-from tests.curation.recordings import Texts, cut_row_groups, files_of, record
+from tests.curation.recordings import Texts, cut_row_groups, files_of, kept_of, record
 from trajectories import DamagedFileError, Dataset, InputError, compact
 from trajectories.importers import import_trajectories
 
@@ -271,20 +271,54 @@ def test_a_search_goes_on_with_the_pieces_it_had_done(tmp_path: Path) -> None:
     expected = find_duplicates(dataset, workers=workers)
     bytes_expected = files_found(dataset)
     (open_duplicates(dataset).folder / "manifest.json").unlink()
+    shutil.rmtree(open_duplicates(dataset).folder / ".pieces")
     part = Path(max(dataset.turn_parts()).path)
     whole = part.read_bytes()
     part.write_bytes(b"PAR1" + bytes(len(whole) // 3) + whole[4 + len(whole) // 3 :])
     with pytest.raises(DamagedFileError, match="copy it again"):
         find_duplicates(dataset, workers=workers)
-    done = {path: path.stat().st_mtime_ns for path in open_duplicates(dataset).work.rglob("*.signed")}
+    done = kept_of(open_duplicates(dataset).folder)
     assert done
     part.write_bytes(whole)
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(shutil, "rmtree", lambda _: None)
-        assert find_duplicates(dataset, workers=workers) == expected
-    assert done.items() <= {path: path.stat().st_mtime_ns for path in done}.items()
-    shutil.rmtree(open_duplicates(dataset).work)
+    assert find_duplicates(dataset, workers=workers) == expected
+    assert done.items() <= kept_of(open_duplicates(dataset).folder).items()
     assert files_found(dataset) == bytes_expected
+
+
+def test_of_a_data_set_that_has_grown_or_shrunk_only_what_is_new_is_signed(tmp_path: Path) -> None:
+    trajectories = near_texts(10, 18)
+    first, all_of_them = dict(list(trajectories.items())[:12]), recorded(tmp_path / "all", trajectories)
+    dataset = recorded(tmp_path / "grown", first)
+    find_duplicates(dataset)
+    before = kept_of(open_duplicates(dataset).folder)
+    for number, (name, turns) in enumerate(list(trajectories.items())[12:], start=12):
+        record(dataset, name, turns, run="later", domain=("terminal", "mcp")[number % 2])
+    compact(dataset, "later")
+    grown = find_duplicates(dataset)
+    assert grown.turns == find_duplicates(all_of_them).turns
+    kept = kept_of(open_duplicates(dataset).folder)
+    assert before.items() < kept.items()
+    assert all("run=later" in name for name in kept.keys() - before.keys())
+    for folder in (dataset.folder / table for table in ("turns", "trajectories")):
+        for run in folder.glob("*/run=later"):
+            shutil.rmtree(run)
+    find_duplicates(dataset)
+    assert kept_of(open_duplicates(dataset).folder) == before
+    find_duplicates(dataset, settings=DuplicateSettings(seed=7))
+    assert not before.keys() & kept_of(open_duplicates(dataset).folder).keys(), "another seed has other signatures"
+
+
+def test_a_kept_signature_that_was_changed_is_one_clear_line(tmp_path: Path) -> None:
+    dataset = recorded(tmp_path, near_texts(11, 12))
+    find_duplicates(dataset)
+    folder = open_duplicates(dataset).folder
+    (folder / "manifest.json").unlink()
+    signed = next(folder.rglob("*.signed"))
+    content = bytearray(signed.read_bytes())
+    content[200] ^= 1
+    signed.write_bytes(content)
+    with pytest.raises(DamagedFileError, match="curate again"):
+        find_duplicates(dataset)
 
 
 def test_nobody_reads_a_table_that_was_not_made(tmp_path: Path) -> None:
