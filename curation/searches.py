@@ -9,9 +9,9 @@ from pathlib import Path
 import polars as pl
 
 from curation.contamination import Contamination, find_contamination, open_contamination
-from curation.duplicates import Duplicates, Scope, find_duplicates, open_duplicates
+from curation.duplicates import Duplicates, Unit, find_duplicates, open_duplicates
 from curation.elsewhere import Elsewhere
-from curation.filters import Filters, settings
+from curation.filters import Filters, Scope
 from curation.passes import Workers
 from curation.pieces import place_of_part
 from curation.profile import CurationProfile
@@ -59,21 +59,21 @@ class Searched:
         """Tables whose rows of (domain, run, trajectory_id, turn) are told for a reason; turn 0 is all turns."""
         everything = pl.lit(0, pl.Int32).alias("turn")
         if self.duplicates is not None and self.filters.duplicate_trajectory:
-            copies = self._copies(self.duplicates, Scope.TRAJECTORIES).with_columns(everything)
-            yield self.duplicates.path(Scope.TRAJECTORIES), copies, Reason.DUPLICATE_TRAJECTORY
+            copies = self._copies(self.duplicates, Unit.TRAJECTORIES).with_columns(everything)
+            yield self.duplicates.path(Unit.TRAJECTORIES), copies, Reason.DUPLICATE_TRAJECTORY
         if self.duplicates is not None and self.filters.duplicate_turn:
-            copies = self._copies(self.duplicates, Scope.TURNS)
-            yield self.duplicates.path(Scope.TURNS), copies, Reason.DUPLICATE_TURN
-        if self.contamination is not None and self.filters.contaminated is not settings.Scope.OFF:
+            copies = self._copies(self.duplicates, Unit.TURNS)
+            yield self.duplicates.path(Unit.TURNS), copies, Reason.DUPLICATE_TURN
+        if self.contamination is not None and self.filters.contaminated is not Scope.OFF:
             hits = self.contamination.scan()
-            if self.filters.contaminated is settings.Scope.TRAJECTORY:
+            if self.filters.contaminated is Scope.TRAJECTORY:
                 hits = hits.with_columns(everything)
             yield self.contamination.path, hits, Reason.CONTAMINATED
 
-    def _copies(self, duplicates: Duplicates, scope: Scope) -> pl.LazyFrame:
+    def _copies(self, duplicates: Duplicates, unit: Unit) -> pl.LazyFrame:
         """Those that are as similar as is asked for to the one that stays, not only to a copy of a copy of it."""
         similar = pl.col("exact") | (pl.col("similarity") >= self.threshold)
-        return duplicates.scan(scope).filter(~pl.col("survivor") & similar)
+        return duplicates.scan(unit).filter(~pl.col("survivor") & similar)
 
 
 class _Said:

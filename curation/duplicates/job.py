@@ -18,10 +18,10 @@ import pyarrow as pa
 
 from curation.duplicates.clusters import Clusters, candidates, cluster
 from curation.duplicates.kernel import Flags, ShingleSets
-from curation.duplicates.numbering import Numbered, Turns, WholeTrajectories
+from curation.duplicates.numbering import Numbered, SignedTurns, WholeTrajectories
 from curation.duplicates.shingle_files import trajectory_sets, turn_sets, wanted_turns
 from curation.duplicates.signatures import ShingleFiles, SignedFiles, shingle_pieces, sign_pieces
-from curation.duplicates.table import SCHEMAS, DuplicatesSummary, Scope, ScopeSummary, open_duplicates
+from curation.duplicates.table import SCHEMAS, DuplicatesSummary, Unit, UnitSummary, open_duplicates
 from curation.fingerprints import fingerprint_of, program
 from curation.passes import Workers, turn_pieces
 from curation.pieces import Piece, contents_of
@@ -71,11 +71,11 @@ def find_duplicates(
     summary = DuplicatesSummary(
         settings=settings,
         fingerprint=fingerprint,
-        turns=_summarise(found[Scope.TURNS][1]),
-        trajectories=_summarise(found[Scope.TRAJECTORIES][1]),
+        turns=_summarise(found[Unit.TURNS][1]),
+        trajectories=_summarise(found[Unit.TRAJECTORIES][1]),
     )
     duplicates.replace(
-        {scope: _table(numbered, clusters, scope) for scope, (numbered, clusters) in found.items()}, summary
+        {unit: _table(numbered, clusters, unit) for unit, (numbered, clusters) in found.items()}, summary
     )
     shutil.rmtree(duplicates.work)
     return summary
@@ -89,33 +89,33 @@ def _search(
     settings: DuplicateSettings,
     without: Collection[str],
     workers: Workers,
-) -> dict[Scope, tuple[Numbered, Clusters]]:
+) -> dict[Unit, tuple[Numbered, Clusters]]:
     make_folder(work)
     sign = functools.partial(sign_pieces, turns_folder, kept, settings=settings)
     unsigned = [piece for piece in pieces if not SignedFiles.of(piece, kept).signed.exists()]
     workers.do(sign, unsigned, [piece.num_bytes for piece in unsigned], stage="duplicates")
-    turns = Turns.read(pieces, kept, settings, without)
+    turns = SignedTurns.read(pieces, kept, settings, without)
     trajectories = WholeTrajectories.read(turns, settings)
     alike = {
-        Scope.TURNS: candidates(turns.bands(), turns.eligible),
-        Scope.TRAJECTORIES: candidates(trajectories.bands(), trajectories.eligible),
+        Unit.TURNS: candidates(turns.bands(), turns.eligible),
+        Unit.TRAJECTORIES: candidates(trajectories.bands(), trajectories.eligible),
     }
-    wanted = alike[Scope.TURNS] | alike[Scope.TRAJECTORIES][trajectories.of_turns]
+    wanted = alike[Unit.TURNS] | alike[Unit.TRAJECTORIES][trajectories.of_turns]
     of_turns = _fetch(wanted, turns, pieces, turns_folder, work, settings, workers)
-    of_trajectories = trajectory_sets(alike[Scope.TRAJECTORIES], trajectories, of_turns, work / "trajectory-shingles")
+    of_trajectories = trajectory_sets(alike[Unit.TRAJECTORIES], trajectories, of_turns, work / "trajectory-shingles")
 
     def clusters(numbered: Numbered, sets: ShingleSets) -> Clusters:
         return cluster(numbered.first_copies, numbered.bands(), numbered.eligible, sets, settings)
 
     return {
-        Scope.TURNS: (turns, clusters(turns, of_turns)),
-        Scope.TRAJECTORIES: (trajectories, clusters(trajectories, of_trajectories)),
+        Unit.TURNS: (turns, clusters(turns, of_turns)),
+        Unit.TRAJECTORIES: (trajectories, clusters(trajectories, of_trajectories)),
     }
 
 
 def _fetch(
     wanted: Flags,
-    turns: Turns,
+    turns: SignedTurns,
     pieces: Sequence[Piece],
     turns_folder: Path,
     work: Path,
@@ -133,9 +133,9 @@ def _fetch(
     return turn_sets(wanted, turns, [ShingleFiles.of(task.piece, work) for task in tasks], work / "turn-shingles")
 
 
-def _table(numbered: Numbered, clusters: Clusters, scope: Scope) -> pa.Table:
+def _table(numbered: Numbered, clusters: Clusters, unit: Unit) -> pa.Table:
     """The rows of all clusters of two members at least, sorted by their keys."""
-    schema = SCHEMAS[scope]
+    schema = SCHEMAS[unit]
     members = np.flatnonzero(np.bincount(clusters.survivors)[clusters.survivors] > 1)
     survivors = clusters.survivors[members]
     names = numbered.names(members)
@@ -149,10 +149,10 @@ def _table(numbered: Numbered, clusters: Clusters, scope: Scope) -> pa.Table:
     return rows.select(schema.names).sort(keys).to_arrow().cast(schema)
 
 
-def _summarise(clusters: Clusters) -> ScopeSummary:
+def _summarise(clusters: Clusters) -> UnitSummary:
     sizes = np.bincount(clusters.survivors)
     followers = clusters.survivors != np.arange(clusters.survivors.size)
-    return ScopeSummary(
+    return UnitSummary(
         num_texts=clusters.survivors.size,
         num_clusters=int((sizes > 1).sum()),
         num_exact=int((followers & clusters.exact).sum()),

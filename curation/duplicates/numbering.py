@@ -83,7 +83,7 @@ class Stretches:
 
 
 @dataclass(frozen=True, slots=True)
-class Turns:
+class SignedTurns:
     """Every turn of the trajectories that take part: the earliest first, and then by the trajectory's name."""
 
     stretches: Stretches
@@ -188,7 +188,7 @@ class WholeTrajectories:
     settings: DuplicateSettings
 
     @classmethod
-    def read(cls, turns: Turns, settings: DuplicateSettings) -> Self:
+    def read(cls, turns: SignedTurns, settings: DuplicateSettings) -> Self:
         """Number the trajectories of the turns."""
         by_trajectory = np.lexsort((turns.places, turns.trajectories))
         starts = _starts(turns.trajectories[by_trajectory])

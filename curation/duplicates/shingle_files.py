@@ -9,23 +9,23 @@ from pathlib import Path
 import numpy as np
 
 from curation.duplicates.kernel import Flags, ShingleSets
-from curation.duplicates.numbering import Turns, WholeTrajectories
-from curation.duplicates.signatures import ShingleFiles, Wanted, sorted_set
+from curation.duplicates.numbering import SignedTurns, WholeTrajectories
+from curation.duplicates.signatures import ShingleFiles, WantedShingles, sorted_set
 from curation.pieces import Piece
 from curation.text_buffers import Ends
 from trajectories.files import storage_errors
 
 
-def wanted_turns(wanted: Flags, turns: Turns, pieces: Sequence[Piece]) -> list[Wanted]:
+def wanted_turns(wanted: Flags, turns: SignedTurns, pieces: Sequence[Piece]) -> list[WantedShingles]:
     """Which rows of each piece are wanted, for the pieces that have one; ``wanted`` is by the number of the turn."""
     rows = np.sort(turns.rows[wanted])
     ends = turns.piece_ends
     places = np.searchsorted(rows, ends)
-    found = [Wanted(piece, rows[places[k] : places[k + 1]] - ends[k]) for k, piece in enumerate(pieces)]
+    found = [WantedShingles(piece, rows[places[k] : places[k + 1]] - ends[k]) for k, piece in enumerate(pieces)]
     return [one for one in found if one.rows.size]
 
 
-def turn_sets(wanted: Flags, turns: Turns, files: Sequence[ShingleFiles], target: Path) -> ShingleSets:
+def turn_sets(wanted: Flags, turns: SignedTurns, files: Sequence[ShingleFiles], target: Path) -> ShingleSets:
     """The sets of the wanted turns, by their numbers; the others' are empty. The pieces' files are used up.
 
     Args:

@@ -207,14 +207,14 @@ def digest_of(digests: bytes) -> bytes:
 
 
 @dataclass(frozen=True, slots=True)
-class Wanted:
+class WantedShingles:
     """The turns of a piece whose shingles are wanted, by their place in it, ascending."""
 
     piece: Piece
     rows: Ends
 
 
-def shingle_pieces(turns: Path, work: Path, tasks: Sequence[Wanted], settings: DuplicateSettings) -> None:
+def shingle_pieces(turns: Path, work: Path, tasks: Sequence[WantedShingles], settings: DuplicateSettings) -> None:
     """Write the shingle sets of the wanted turns of every piece that has none yet.
 
     Raises:
@@ -239,7 +239,7 @@ def _write_set(found: Hashes, file: BinaryIO) -> int:
     return found.size
 
 
-def _shingle_sets(turns: Path, wanted: Wanted, settings: DuplicateSettings) -> Iterator[Hashes]:
+def _shingle_sets(turns: Path, wanted: WantedShingles, settings: DuplicateSettings) -> Iterator[Hashes]:
     start = 0
     for rows in row_groups(turns, wanted.piece, _TEXTS):
         first, end = np.searchsorted(wanted.rows, [start, start + rows.num_rows])

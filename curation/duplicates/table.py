@@ -34,16 +34,16 @@ _FINDING = [
 ]
 
 
-class Scope(StrEnum):
+class Unit(StrEnum):
     """What is compared with what; also the name of the table."""
 
     TURNS = "turns"
     TRAJECTORIES = "trajectories"
 
 
-SCHEMAS: Mapping[Scope, pa.Schema] = {
-    Scope.TURNS: pa.schema([*_PLACE, pa.field("turn", pa.int32(), nullable=False), *_FINDING], _METADATA),
-    Scope.TRAJECTORIES: pa.schema([*_PLACE, *_FINDING], _METADATA),
+SCHEMAS: Mapping[Unit, pa.Schema] = {
+    Unit.TURNS: pa.schema([*_PLACE, pa.field("turn", pa.int32(), nullable=False), *_FINDING], _METADATA),
+    Unit.TRAJECTORIES: pa.schema([*_PLACE, *_FINDING], _METADATA),
 }
 """The columns of the tables. ``cluster`` is the hash of the survivor's text; the survivor of a cluster is the earliest
 started, and of those the one of the least trajectory id (then turn, domain, run). ``exact`` says that the text is
@@ -51,7 +51,7 @@ the survivor's own, ``similarity`` is the Jaccard index with the survivor. In a 
 the threshold."""
 
 
-class ScopeSummary(BaseModel):
+class UnitSummary(BaseModel):
     """What was found among the turns, or among the trajectories."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
@@ -77,8 +77,8 @@ class DuplicatesSummary(BaseModel):
     settings: DuplicateSettings
     fingerprint: str
     """Changes with the settings, and with the turns parts that were searched."""
-    turns: ScopeSummary
-    trajectories: ScopeSummary
+    turns: UnitSummary
+    trajectories: UnitSummary
 
 
 class Duplicates(SearchTables[DuplicatesSummary]):
@@ -90,25 +90,25 @@ class Duplicates(SearchTables[DuplicatesSummary]):
     THIS = "these duplicates"
     SUMMARY = DuplicatesSummary
 
-    def path(self, scope: Scope) -> Path:
-        return self.folder / f"{scope}.parquet"
+    def path(self, unit: Unit) -> Path:
+        return self.folder / f"{unit}.parquet"
 
-    def scan(self, scope: Scope) -> pl.LazyFrame:
+    def scan(self, unit: Unit) -> pl.LazyFrame:
         """A table, sorted by its keys.
 
         Raises:
             InputError: the data set has not been searched.
         """
         self.require()
-        return pl.scan_parquet(self.path(scope), glob=False, hive_partitioning=False)
+        return pl.scan_parquet(self.path(unit), glob=False, hive_partitioning=False)
 
-    def replace(self, tables: Mapping[Scope, pa.Table], summary: DuplicatesSummary) -> None:
+    def replace(self, tables: Mapping[Unit, pa.Table], summary: DuplicatesSummary) -> None:
         """Put these tables in the place of those that stand.
 
         Raises:
             StorageError: the disk is full or fails.
         """
-        replace_tables(self.folder, {self.path(scope): table for scope, table in tables.items()}, summary)
+        replace_tables(self.folder, {self.path(unit): table for unit, table in tables.items()}, summary)
 
 
 def open_duplicates(dataset: Dataset, name: str = "default") -> Duplicates:

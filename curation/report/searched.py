@@ -18,7 +18,7 @@ from curation.sidecar import Manifest
 from trajectories.dataset import Dataset
 
 if TYPE_CHECKING:
-    from curation.duplicates import Duplicates, Scope, ScopeSummary
+    from curation.duplicates import Duplicates, Unit, UnitSummary
 
 _NUM_CLUSTERS = 5
 _NUM_HITS = 10
@@ -44,7 +44,7 @@ class Cluster(BaseModel):
 
 
 class CopyFacts(BaseModel):
-    """What was found among the turns, or among the trajectories (`curation.duplicates.ScopeSummary`)."""
+    """What was found among the turns, or among the trajectories (`curation.duplicates.UnitSummary`)."""
 
     num_texts: Count
     num_clusters: Count
@@ -147,20 +147,20 @@ def duplicates_facts(dataset: Dataset, name: str, manifest: Manifest) -> Duplica
     """The copies, None where the judgement knew of no such search."""
     if "duplicates" not in manifest.searches:
         return None
-    from curation.duplicates import Scope, open_duplicates  # here, for it loads Numba
+    from curation.duplicates import Unit, open_duplicates  # here, for it loads Numba
 
     found = open_duplicates(dataset, name)
     summary = found.summary_of(manifest.searches["duplicates"])
     if summary is None:
         return None
     return DuplicatesFacts(
-        turns=_copies(dataset, found, Scope.TURNS, summary.turns),
-        trajectories=_copies(dataset, found, Scope.TRAJECTORIES, summary.trajectories),
+        turns=_copies(dataset, found, Unit.TURNS, summary.turns),
+        trajectories=_copies(dataset, found, Unit.TRAJECTORIES, summary.trajectories),
     )
 
 
-def _copies(dataset: Dataset, found: Duplicates, scope: Scope, summary: ScopeSummary) -> CopyFacts:
-    rows = found.scan(scope)
+def _copies(dataset: Dataset, found: Duplicates, unit: Unit, summary: UnitSummary) -> CopyFacts:
+    rows = found.scan(unit)
     if "turn" not in rows.collect_schema():
         rows = rows.with_columns(turn=pl.lit(1, pl.Int32))
     return CopyFacts(

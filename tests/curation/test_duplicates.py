@@ -19,7 +19,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from curation import JobSizes
-from curation.duplicates import DuplicateSettings, DuplicatesSummary, Scope, find_duplicates, open_duplicates
+from curation.duplicates import DuplicateSettings, DuplicatesSummary, Unit, find_duplicates, open_duplicates
 from curation.duplicates.kernel import are_similar, band_keys, jaccard, permutations
 from curation.duplicates.table import SCHEMAS
 from curation.ngrams import ordered_words
@@ -86,8 +86,8 @@ def clusters_of(pairs: Iterable[tuple[Key, Key]]) -> dict[Key, set[Key]]:
     return found
 
 
-def found_clusters(dataset: Dataset, scope: Scope) -> dict[Key, set[Key]]:
-    rows = open_duplicates(dataset).scan(scope).collect().to_dicts()
+def found_clusters(dataset: Dataset, unit: Unit) -> dict[Key, set[Key]]:
+    rows = open_duplicates(dataset).scan(unit).collect().to_dicts()
     by_cluster: dict[str, set[Key]] = {}
     for row in rows:
         by_cluster.setdefault(row["cluster"], set()).add((row["trajectory_id"], row.get("turn", 0)))
@@ -124,12 +124,12 @@ def dataset(originals: dict[str, Texts], tmp_path_factory: pytest.TempPathFactor
 
 def test_the_clusters_are_those_of_a_brute_force_comparison(originals: dict[str, Texts], dataset: Dataset) -> None:
     find_duplicates(dataset)
-    for scope, sets in zip((Scope.TURNS, Scope.TRAJECTORIES), sets_of(originals), strict=True):
+    for unit, sets in zip((Unit.TURNS, Unit.TRAJECTORIES), sets_of(originals), strict=True):
         wanted = pairs_of(clusters_of(similar_pairs(sets, 0.8)))
-        got = pairs_of(found_clusters(dataset, scope))
+        got = pairs_of(found_clusters(dataset, unit))
         assert len(wanted) > 30
         assert got <= wanted, "every pair is similar in truth"
-        assert len(got) >= 0.997 * len(wanted), scope
+        assert len(got) >= 0.997 * len(wanted), unit
 
 
 @pytest.mark.parametrize(("threshold", "seed"), [(0.5, 0), (0.7, 3), (0.9, 4), (1.0, 5)])
@@ -140,7 +140,7 @@ def test_the_stated_recall_of_pairs_is_reached(
     find_duplicates(dataset, settings=options)
     sets, _ = sets_of(originals)
     wanted = similar_pairs(sets, threshold)
-    found = found_clusters(dataset, Scope.TURNS)
+    found = found_clusters(dataset, Unit.TURNS)
     reached = sum(other in found.get(one, ()) for one, other in wanted)
     assert wanted
     assert reached >= options.recall(threshold) * len(wanted)
@@ -150,7 +150,7 @@ def test_the_stated_recall_of_pairs_is_reached(
 def test_each_row_says_how_similar_it_is_to_its_survivor(originals: dict[str, Texts], dataset: Dataset) -> None:
     summary = find_duplicates(dataset)
     sets, _ = sets_of(originals)
-    rows = open_duplicates(dataset).scan(Scope.TURNS).collect().to_dicts()
+    rows = open_duplicates(dataset).scan(Unit.TURNS).collect().to_dicts()
     survivors = {row["cluster"]: (row["trajectory_id"], row["turn"]) for row in rows if row["survivor"]}
     for row in rows:
         name, number = row["trajectory_id"], row["turn"]
@@ -170,7 +170,7 @@ def test_the_survivor_is_the_earliest_and_then_of_the_least_id(tmp_path: Path) -
     twice = [("first", "something else"), ("ls", "a b c")]
     dataset = recorded(tmp_path, {"late": twice, "b": same, "a": same})
     find_duplicates(dataset)
-    rows = open_duplicates(dataset).scan(Scope.TURNS).collect().rows_by_key("trajectory_id", named=True, unique=True)
+    rows = open_duplicates(dataset).scan(Unit.TURNS).collect().rows_by_key("trajectory_id", named=True, unique=True)
     assert {name: (row["turn"], row["survivor"]) for name, row in rows.items()} == {
         "a": (1, True),
         "b": (1, False),
@@ -190,8 +190,8 @@ def test_what_tells_no_time_is_a_copy_of_what_does(tmp_path: Path) -> None:
     dated = (
         dataset.scan_trajectories().filter(pl.col("source").str.contains("/dated")).collect()["trajectory_id"].item()
     )
-    for scope in Scope:
-        rows = open_duplicates(dataset).scan(scope).filter("survivor").collect()
+    for unit in Unit:
+        rows = open_duplicates(dataset).scan(unit).filter("survivor").collect()
         assert rows["trajectory_id"].to_list() == [dated]
 
 
@@ -204,11 +204,11 @@ def test_silent_turns_are_copies_but_never_nearly_alike(tmp_path: Path) -> None:
 def test_a_data_set_without_duplicates_has_tables_without_rows(tmp_path: Path) -> None:
     dataset = recorded(tmp_path, {"a": [("ls", "one")], "b": [("cat", "two")]})
     summary = find_duplicates(dataset)
-    for found, scope in ((summary.turns, Scope.TURNS), (summary.trajectories, Scope.TRAJECTORIES)):
+    for found, unit in ((summary.turns, Unit.TURNS), (summary.trajectories, Unit.TRAJECTORIES)):
         assert (found.num_texts, found.num_clusters, found.largest_cluster) == (2, 0, 0)
-        table = pq.read_table(open_duplicates(dataset).path(scope))
+        table = pq.read_table(open_duplicates(dataset).path(unit))
         assert table.num_rows == 0
-        assert table.schema == SCHEMAS[scope]
+        assert table.schema == SCHEMAS[unit]
 
 
 def test_without_any_trajectory_there_are_no_texts(tmp_path: Path) -> None:
@@ -255,7 +255,7 @@ def test_the_bytes_depend_neither_on_the_order_of_rows_nor_on_how_they_are_cut(t
 def test_the_same_search_is_not_done_again_and_another_takes_its_place(tmp_path: Path) -> None:
     dataset = recorded(tmp_path, near_texts(8, 12))
     first = find_duplicates(dataset)
-    path = open_duplicates(dataset).path(Scope.TURNS)
+    path = open_duplicates(dataset).path(Unit.TURNS)
     written = path.stat().st_mtime_ns
     assert find_duplicates(dataset) == first
     assert path.stat().st_mtime_ns == written
@@ -324,7 +324,7 @@ def test_a_kept_signature_that_was_changed_is_one_clear_line(tmp_path: Path) -> 
 def test_nobody_reads_a_table_that_was_not_made(tmp_path: Path) -> None:
     dataset = recorded(tmp_path, {"a": [("ls", "one")]})
     with pytest.raises(InputError, match="run: worldtape curate"):
-        open_duplicates(dataset).scan(Scope.TURNS)
+        open_duplicates(dataset).scan(Unit.TURNS)
 
 
 def test_a_manifest_of_a_newer_version_is_refused(tmp_path: Path) -> None:
@@ -337,7 +337,7 @@ def test_a_manifest_of_a_newer_version_is_refused(tmp_path: Path) -> None:
 
 
 def test_the_schemas_are_the_golden_ones() -> None:
-    texts = (f"{scope}\n{schema.to_string(show_schema_metadata=True)}\n" for scope, schema in SCHEMAS.items())
+    texts = (f"{unit}\n{schema.to_string(show_schema_metadata=True)}\n" for unit, schema in SCHEMAS.items())
     assert "".join(texts) == GOLDEN.read_text()
 
 

@@ -12,7 +12,7 @@ import pytest
 
 from curation import CurationProfile, Searches, curate, write_report
 from curation.contamination import find_contamination, open_contamination
-from curation.duplicates import Scope, find_duplicates, open_duplicates
+from curation.duplicates import Unit, find_duplicates, open_duplicates
 from curation.replays import find_volatile
 from curation.search_settings import DuplicateSettings
 from tests.curation.recordings import record
@@ -53,9 +53,9 @@ def reported(dataset: Dataset, **given: Any) -> tuple[Any, Page]:
 
 def test_duplicates_are_those_of_the_tables(dataset: Dataset) -> None:
     report, page = reported(dataset)
-    for scope in Scope:
-        facts = report["duplicates"][scope]
-        rows = open_duplicates(dataset).scan(scope).collect()
+    for unit in Unit:
+        facts = report["duplicates"][unit]
+        rows = open_duplicates(dataset).scan(unit).collect()
         copies = rows.filter(~pl.col("survivor"))
         assert facts["num_exact"] + facts["num_near"] == len(copies)
         assert facts["by_domain"] == dict(copies.group_by("domain").len().iter_rows())

@@ -26,8 +26,7 @@ from curation import (
     open_sidecar,
     write_report,
 )
-from curation.duplicates import Scope as Copies
-from curation.duplicates import open_duplicates
+from curation.duplicates import Unit, open_duplicates
 from curation.fingerprints import program
 from tests.curation.recordings import Texts, a_header, files_of, record, record_turns, some_texts, turn
 from trajectories import DamagedFileError, Dataset, InputError, Status, compact
@@ -99,7 +98,7 @@ def test_a_copy_of_a_copy_is_masked_only_where_it_is_like_the_one_that_stays(dat
     compact(dataset, "r1")
     profile = CurationProfile(filters=Filters(duplicate_turn=True))
     told = reasons(dataset, profile=profile)
-    found = open_duplicates(dataset).scan(Copies.TURNS).filter(~pl.col("survivor")).collect()
+    found = open_duplicates(dataset).scan(Unit.TURNS).filter(~pl.col("survivor")).collect()
     assert [similarity >= 0.8 for similarity in found.sort("trajectory_id")["similarity"]] == [True, False]
     assert [told["b"][-1], told["c"][-1]] == ["duplicate_turn", "kept"]
 

@@ -9,7 +9,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from curation import Reason, curate, write_report
-from curation.duplicates import Scope, open_duplicates
+from curation.duplicates import Unit, open_duplicates
 from tests.curation.recordings import record, some_texts
 from trajectories import Dataset, InputError, compact
 
@@ -64,7 +64,7 @@ def test_an_observation_of_200_megabytes_is_judged_like_any_other(dataset: Datas
     found = open_duplicates(dataset).summary()
     assert found is not None
     assert found.turns.num_texts == 16
-    assert open_duplicates(dataset).path(Scope.TURNS).exists()
+    assert open_duplicates(dataset).path(Unit.TURNS).exists()
     assert write_report(dataset, summary.sidecar).stat().st_size < 2**20
 
 
