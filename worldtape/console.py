@@ -21,6 +21,7 @@ from rich.table import Table
 from rich.text import Text
 
 from trajectories import JsonValue
+from trajectories.plurals import named
 
 _PLAIN_LINE_EVERY_S = 5.0
 _PLAIN_WIDTH = 200
@@ -35,12 +36,14 @@ class Report(Protocol):
 
 
 @contextmanager
-def progress(verb: str, unit: str, headings: Sequence[str] = ()) -> Iterator[Report]:
+def progress(verb: str, unit: str, units: str | None = None, *, headings: Sequence[str] = ()) -> Iterator[Report]:
     """A live bar in a terminal; elsewhere a plain line every five seconds and one at the end.
 
-    ``headings`` come before the first report: work that is refused beforehand is never announced.
+    Args:
+        unit: what one of what is done is called; ``units`` several, if that is no ``s`` at the end.
+        headings: come before the first report: work that is refused beforehand is never announced.
     """
-    with _live_bar(verb, unit) if sys.stderr.isatty() else _plain_lines(verb, unit) as bar:
+    with _live_bar(verb, unit, units) if sys.stderr.isatty() else _plain_lines(verb, unit, units) as bar:
         waiting = list(headings)
 
         def report(done: int, total: int | None, detail: str = "") -> None:
@@ -52,15 +55,15 @@ def progress(verb: str, unit: str, headings: Sequence[str] = ()) -> Iterator[Rep
 
 
 @contextmanager
-def _plain_lines(verb: str, unit: str) -> Iterator[Report]:
-    lines = _PlainLines(verb, unit)
+def _plain_lines(verb: str, unit: str, units: str | None) -> Iterator[Report]:
+    lines = _PlainLines(verb, unit, units)
     yield lines
     lines.finish()
 
 
 @contextmanager
-def _live_bar(verb: str, unit: str) -> Iterator[Report]:
-    columns: list[ProgressColumn] = [TextColumn(verb), BarColumn(), MofNCompleteColumn(), TextColumn(unit)]
+def _live_bar(verb: str, unit: str, units: str | None) -> Iterator[Report]:
+    columns: list[ProgressColumn] = [TextColumn(verb), BarColumn(), MofNCompleteColumn(), _Unit(unit, units)]
     columns += [_Rate(), TimeRemainingColumn(), TextColumn("{task.fields[detail]}")]
     with Progress(*columns, console=Console(stderr=True)) as bar:
         task = bar.add_task(verb, total=None, detail="")
@@ -69,6 +72,15 @@ def _live_bar(verb: str, unit: str) -> Iterator[Report]:
             bar.update(task, completed=done, total=total, detail=detail)
 
         yield report
+
+
+class _Unit(ProgressColumn):
+    def __init__(self, unit: str, units: str | None) -> None:
+        super().__init__()
+        self._unit, self._units = unit, units
+
+    def render(self, task: Task) -> Text:
+        return Text(named(int(task.completed if task.total is None else task.total), self._unit, self._units))
 
 
 class _Rate(ProgressColumn):
@@ -80,6 +92,7 @@ class _Rate(ProgressColumn):
 class _PlainLines:
     verb: str
     unit: str
+    units: str | None
     printed: float = field(default_factory=lambda: time.monotonic())
     first: tuple[int, float] | None = None
     """What was done by when, at the first report: a resumed job does not begin at 0."""
@@ -100,7 +113,8 @@ class _PlainLines:
         assert self.first is not None
         self.printed, self.shown = time.monotonic(), (done, total, detail)
         done_before, began = self.first
-        words = [f"{done}{'' if total is None else f'/{total}'} {self.unit}"]
+        unit = named(done if total is None else total, self.unit, self.units)
+        words = [f"{done}{'' if total is None else f'/{total}'} {unit}"]
         if done > done_before and self.printed > began:
             rate = (done - done_before) / (self.printed - began)
             words.append(f"{rate:.1f}/s")
@@ -119,11 +133,6 @@ def prepare_streams() -> None:
 
 def _nowhere() -> TextIO:
     return open(os.devnull, "w", encoding="utf-8")  # noqa: PTH123  # it stays open as long as the program
-
-
-def plural(count: int, noun: str, several: str | None = None) -> str:
-    """``1 task``, ``2 tasks``; ``several`` is what more than one are called, if that is no ``s`` at the end."""
-    return f"{count:,} {noun if count == 1 else several or f'{noun}s'}"
 
 
 def note(line: str) -> None:

@@ -14,6 +14,7 @@ from curation.report.packed import remember_tokens, remembered_tokens
 from curation.sidecar import Sidecar
 from trajectories.dataset import Dataset
 from trajectories.files import written_whole
+from trajectories.plurals import named, plural
 
 if TYPE_CHECKING:
     from jinja2 import Environment
@@ -103,7 +104,7 @@ def _environment() -> Environment:
         lstrip_blocks=True,
         finalize=_finalised,
     )
-    environment.filters.update({name: getattr(wording, name) for name in _FILTERS})
+    environment.filters.update({name: getattr(wording, name) for name in _FILTERS}, plural=plural, named=named)
     return environment
 
 

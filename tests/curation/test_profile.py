@@ -60,12 +60,44 @@ def test_a_profile_cannot_be_changed() -> None:
             r"bad value .*\.toml\); filters\.duplicate_turn masks what searches\.duplicates = false does not look for",
         ),
         ("word_rule = 'bytes'", r"bad value .*key word_rule\); Input should be 'python_lowered'"),
-        ("seed = ", "not TOML"),
+        ("seed = ", r"not TOML \(.*profile\.toml:1\)"),
+        ("seed = 1\nsede 2\n", r"not TOML \(.*profile\.toml:2\)"),
+        ('a = """\nseed = 1', r"not TOML"),
+        ("seed = 1\nseed = 2\n", r"says twice what seed is \(.*profile\.toml:2\); leave out one of the two"),
+        ("[filters]\nretry = true\nretry = false\n\n[searches]\n", r"says twice what retry is .*profile\.toml:3\)"),
+        ("[filters]\n[searches]\n[filters]", r"says twice what \[filters\] is .*profile\.toml:3\)"),
+        ("filters = 3", r"key filters\); a table is expected"),
+        ("[filtres]\nretry = true", r"key filtres\); did you mean 'filters'\?"),
+        ("[thresholds]\necho_ol = nan", r"key thresholds\.echo_ol\); a finite number is expected"),
+        ("[keep_ratios]\necho = inf", r"key keep_ratios\.echo\); a finite number is expected"),
+        ("[thresholds]\nretrieval_r = -inf", r"key thresholds\.retrieval_r\); a finite number is expected"),
+        ("[contamination]\nngram_words = nan", r"key contamination\.ngram_words\); a finite number is expected"),
+        ("[filters]\nretry = 'yes'", r"key filters\.retry\); true or false is expected"),
+        ("[keep_ratios]\necho = '0.1'", r"key keep_ratios\.echo\); a number is expected"),
+        ("seed = true", r"key seed\); a whole number is expected"),
+        ("seed = 1.5", r"key seed\); a whole number is expected"),
+        ("seed = 1979-05-27", r"key seed\); a whole number is expected"),
+        (f"seed = {'9' * 5000}", r"a number in the curation profile has too many digits \(.*profile\.toml\)"),
+        (f"seed = {'[' * 9999}", r"nested too deep \(.*profile\.toml\)"),
     ],
 )
 def test_a_mistake_in_a_file_is_one_line_that_names_the_key(tmp_path: Path, text: str, message: str) -> None:
     with pytest.raises(InputError, match=message):
         CurationProfile.from_toml(written(tmp_path, text))
+
+
+@pytest.mark.parametrize(
+    ("codec", "named"), [("utf-16", "UTF-16"), ("utf-16-le", "UTF-16LE"), ("latin-1", "ISO-8859-1")]
+)
+def test_a_file_in_another_encoding_is_told_with_what_converts_it(tmp_path: Path, codec: str, named: str) -> None:
+    path = tmp_path / "profile.toml"
+    path.write_bytes(("seed = 1" if codec == "utf-16-le" else "seed = 1  # où").encode(codec))
+    with pytest.raises(InputError, match=rf"the curation profile is not UTF-8.*iconv -f {named} -t UTF-8"):
+        CurationProfile.from_toml(path)
+
+
+def test_a_file_may_begin_with_a_byte_order_mark(tmp_path: Path) -> None:
+    assert CurationProfile.from_toml(written(tmp_path, "\ufeffseed = 3")).seed == 3
 
 
 def test_a_file_that_is_not_there_is_named(tmp_path: Path) -> None:

@@ -63,19 +63,34 @@ def test_the_program_says_its_version() -> None:
         ["collect", "tasks", "--dataset", "d", "--num", "0"],
         ["collect", "tasks", "--dataset", "d", "--policy", "unheard-of"],
         ["pack", "data", "--tokenizer", "t", "--overflow", "cut"],
+        ["import", "messages", "a", "--dataset", "d", "--stric"],
+        ["images", "biuld"],
     ],
 )
 def test_wrong_usage_leaves_with_2_and_says_what_is_wrong(worldtape: Worldtape, arguments: list[str]) -> None:
     done = worldtape(*arguments)
+    assert (done.code, done.out, done.err) == (2, "", f"{done.error}\n")
+    assert re.search(r"; see: worldtape( [a-z]+)* --help$", done.error)
+
+
+@pytest.mark.parametrize(("arguments", "first"), [([], "doctor"), (["images"], "build")])
+def test_without_a_verb_the_verbs_are_shown(worldtape: Worldtape, arguments: list[str], first: str) -> None:
+    done = worldtape(*arguments)
     assert (done.code, done.out) == (2, "")
-    assert "Error: " in done.err.splitlines()[-1]
+    assert f"Commands:\n  {first} " in done.err
 
 
-@pytest.mark.parametrize("verb", ["curate", "inspect"])
-def test_a_data_set_that_is_not_there_is_one_line(worldtape: Worldtape, tmp_path: Path, verb: str) -> None:
-    done = worldtape(verb, tmp_path / "nothing")
-    assert done.code == 2
-    assert "there is no data set" in done.error
+@pytest.mark.parametrize("as_json", ["", " --json"])
+@pytest.mark.parametrize(
+    "line",
+    ["curate {}", "inspect {}", "export {} {}/out", "pools a={} b={}", "pack {} --tokenizer {}", "report {}"],
+)
+def test_a_data_set_that_is_not_there_is_one_line(
+    worldtape: Worldtape, tmp_path: Path, line: str, as_json: str
+) -> None:
+    done = worldtape(*(line + as_json).replace("{}", str(tmp_path / "nothing")).split())
+    assert (done.code, done.out, done.err) == (2, "", f"{done.error}\n")
+    assert "there is no data set" in done.error or "is not curated" in done.error
     assert not (tmp_path / "nothing").exists()
 
 
@@ -103,10 +118,11 @@ def test_a_data_set_of_a_newer_schema_is_one_line(
         ("trajectories", ["pack", "--tokenizer", "{tokenizer}"]),
     ],
 )
+@pytest.mark.parametrize("as_json", [[], ["--json"]])
 def test_a_damaged_data_set_is_one_line_that_names_the_part(
-    worldtape: Worldtape, curated: Dataset, tiny_tokenizer: Path, table: str, arguments: list[str]
+    worldtape: Worldtape, curated: Dataset, tiny_tokenizer: Path, table: str, arguments: list[str], as_json: list[str]
 ) -> None:
-    """Bytes in the middle of a part are spoilt: its footer still reads."""
+    """Bytes in the middle of a part are spoilt: its footer still reads. Nothing of the output is printed."""
     for path in (curated.folder / table).rglob("*.parquet"):
         column = pq.read_metadata(path).row_group(0).column(0)
         start = column.dictionary_page_offset or column.data_page_offset
@@ -114,7 +130,7 @@ def test_a_damaged_data_set_is_one_line_that_names_the_part(
         content[start : start + column.total_compressed_size] = bytes(column.total_compressed_size)
         path.write_bytes(content)
     verb, *options = (argument.format(tokenizer=tiny_tokenizer) for argument in arguments)
-    done = worldtape(verb, curated.folder, *options)
+    done = worldtape(verb, curated.folder, *options, *as_json)
     assert (done.code, done.out) == (1, "")
     assert re.search(rf"cannot be read \({curated.folder}/{table}/.*\.parquet\)", done.error)
     assert done.error.endswith("copy it again from its source")
@@ -272,7 +288,7 @@ def test_the_reports_are_one_json_document_on_stdout(
     shards, run = packed.json["path"], tmp_path / "run"
     trained = worldtape("train", "--shards", shards, "--output", run, "--steps", 1, "--json")
     assert (trained.code, trained.json["last"]["step"]) == (0, 1)
-    assert "train: 1/1 steps, loss " in trained.err
+    assert "train: 1/1 step, loss " in trained.err
     again = worldtape("train", "--shards", shards, "--output", run, "--steps", 1)
     assert (again.code, again.out) == (2, "")
     assert "add --resume" in again.error

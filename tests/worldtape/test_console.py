@@ -19,7 +19,7 @@ def clock(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.mark.usefixtures("clock")
 def test_there_is_a_line_every_few_seconds_and_one_at_the_end(capsys: pytest.CaptureFixture[str]) -> None:
-    with progress("train", "steps") as report:
+    with progress("train", "step") as report:
         for step in range(1, 11):
             report(step, 10, f"loss {step}")
     out, err = capsys.readouterr()
@@ -34,7 +34,7 @@ def test_there_is_a_line_every_few_seconds_and_one_at_the_end(capsys: pytest.Cap
 
 @pytest.mark.usefixtures("clock")
 def test_what_was_done_before_does_not_count_for_the_rate(capsys: pytest.CaptureFixture[str]) -> None:
-    with progress("train", "steps") as report:
+    with progress("train", "step") as report:
         report(5001, 6000)
         report(5002, 6000)
     rates = [line.split(", ")[1] for line in capsys.readouterr().err.splitlines() if "/s" in line]
@@ -42,8 +42,30 @@ def test_what_was_done_before_does_not_count_for_the_rate(capsys: pytest.Capture
     assert all(float(rate.removesuffix("/s")) < 1 for rate in rates)
 
 
+@pytest.mark.parametrize(
+    ("done", "total", "told"),
+    [(1, None, "1 trajectory"), (0, None, "0 trajectories"), (1, 2, "1/2 trajectories"), (1, 1, "1/1 trajectory")],
+)
+@pytest.mark.parametrize("is_terminal", [False, True])
+def test_one_is_not_called_as_several_are(
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+    done: int,
+    total: int | None,
+    told: str,
+    is_terminal: bool,
+) -> None:
+    monkeypatch.setattr("sys.stderr.isatty", lambda: is_terminal)
+    with progress("import", "trajectory", "trajectories") as report:
+        report(done, total)
+    unit = told.partition(" ")[2]
+    last = [line for line in capsys.readouterr().err.splitlines() if "import" in line][-1]
+    assert (f" {unit}" if is_terminal else told) in last
+    assert ("trajectory" if unit == "trajectories" else "trajectories") not in last
+
+
 def test_work_that_reports_nothing_prints_nothing(capsys: pytest.CaptureFixture[str]) -> None:
-    with progress("curate", "row groups"):
+    with progress("curate", "row group"):
         pass
     assert capsys.readouterr() == ("", "")
 

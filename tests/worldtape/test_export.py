@@ -43,3 +43,15 @@ def test_there_must_be_something_to_export(worldtape: Worldtape, tmp_path: Path)
     assert finished.code == 2
     assert str(tmp_path / "nowhere") in finished.error
     assert not (tmp_path / "atif").exists()
+
+
+def test_an_unknown_run_is_one_line_with_the_nearest_and_nothing_is_written(
+    worldtape: Worldtape, tmp_path: Path
+) -> None:
+    chats = written(tmp_path, "chats.jsonl", samples.CHAT)
+    worldtape("import", "messages", chats, "--dataset", tmp_path / "data", "--run", "monday")
+    refused = worldtape("export", tmp_path / "data", tmp_path / "atif", "--run", "mondai")
+    assert (refused.code, refused.out) == (2, "")
+    assert refused.error == "worldtape: there is no run 'mondai'; did you mean 'monday'? known are: monday"
+    assert not (tmp_path / "atif").exists()
+    assert worldtape("export", tmp_path / "data", tmp_path / "atif", "--run", "monday").code == 0

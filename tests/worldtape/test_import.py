@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from pathlib import Path
 
 import pytest
@@ -12,6 +13,7 @@ from tests.trajectories.importers.fetch_support import archive, served
 from tests.trajectories.importers.import_support import written
 from tests.worldtape.conftest import Worldtape, files_below
 from trajectories import Dataset
+from trajectories.importers import FORMATS, Field
 
 
 def test_the_report_names_what_was_lost_and_what_could_not_be_read(worldtape: Worldtape, tmp_path: Path) -> None:
@@ -122,10 +124,21 @@ def test_an_empty_name_is_not_the_working_folder(
     assert sorted(tmp_path.iterdir()) == [path]
 
 
-def test_an_unknown_format_names_those_there_are(worldtape: Worldtape, tmp_path: Path) -> None:
-    finished = worldtape("import", "atiff", tmp_path, "--dataset", tmp_path / "data")
-    assert finished.code == 2
-    assert "atif" in finished.error
+@pytest.mark.parametrize(
+    ("arguments", "near", "known"),
+    [
+        (("atiff",), "there is no format 'atiff'; did you mean 'atif'? ", FORMATS),
+        (("corpus", "--field", "laww"), "there is no field 'laww'; did you mean 'law'? ", Field),
+        (("corpus", "--field", "☃"), "there is no field '☃'; ", Field),
+    ],
+)
+def test_an_unknown_name_is_one_line_with_the_nearest_and_all(
+    worldtape: Worldtape, tmp_path: Path, arguments: tuple[str, ...], near: str, known: Iterable[str]
+) -> None:
+    source_format, *options = arguments
+    finished = worldtape("import", source_format, tmp_path, "--dataset", tmp_path / "data", *options)
+    assert (finished.code, finished.out) == (2, "")
+    assert finished.err == f"worldtape: {near}known are: {', '.join(known)}\n"
 
 
 def test_texts_are_imported_with_the_licence_and_the_columns_that_the_options_name(
@@ -176,7 +189,7 @@ def test_a_url_and_an_archive_are_imported_as_files_are(worldtape: Worldtape, tm
         report = worldtape(*arguments).json
     assert (report["sources"], report["trajectories"], report["already_there"]) == (2, 1, 1)
     missing = worldtape("import", "messages", f"{url}/none.jsonl", "--dataset", tmp_path / "data")
-    assert missing.code == 2
+    assert missing.code == 1
     assert f"({url}/none.jsonl)" in missing.error
 
 

@@ -10,6 +10,7 @@ import pytest
 
 from curation import CurationProfile, KeepRatios, curate
 from tests.curation.recordings import record
+from tests.trajectories.importers.import_support import written
 from tests.worldtape.conftest import HOSTILE, Worldtape
 from trajectories import (
     Action,
@@ -55,9 +56,27 @@ def test_the_list_is_cut_and_says_so(worldtape: Worldtape, recorded: Dataset) ->
     assert done.out.startswith("The first 2 of 3 trajectories")
     assert "t-two" in done.out
     assert "u-three" not in done.out
-    assert "r2" in done.out  # in the table of runs
+    assert "\n2 runs\n" in done.out
     cut = worldtape("inspect", recorded.folder, "--limit", 2, "--json").json
     assert (cut["num_trajectories"], len(cut["trajectories"])) == (3, 2)
+
+
+def test_the_table_of_runs_is_cut_and_says_so(worldtape: Worldtape, recorded: Dataset) -> None:
+    done = worldtape("inspect", recorded.folder, "--limit", 1)
+    assert "\nThe first 1 of 2 runs\n" in done.out
+    assert "r2" not in done.out
+    cut = worldtape("inspect", recorded.folder, "--limit", 1, "--json").json
+    assert (cut["num_trajectories"], cut["num_runs"]) == (3, 2)
+    assert [row["run"] for row in cut["runs"]] == ["r1"]
+
+
+def test_what_a_trajectory_does_not_say_has_no_heading(worldtape: Worldtape, tmp_path: Path) -> None:
+    path = written(tmp_path, "laws.jsonl", {"text": "A law.", "licence": "MIT"})
+    worldtape("import", "corpus", path, "--dataset", tmp_path / "data", "--field", "law")
+    out = worldtape("inspect", tmp_path / "data", "corpuslaw").out
+    assert "Instruction" not in out
+    assert "Initial state" not in out
+    assert "A law." in out
 
 
 def test_one_trajectory_is_shown_turn_by_turn_with_class_mask_and_reason(

@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
+import pytest
+
 from curation import CurationProfile, curate
+from curation.reasons import MEANINGS, Reason
+from tests.curation.recordings import record
 from tests.worldtape.conftest import Worldtape
-from trajectories import Dataset
+from trajectories import Dataset, compact
 
 
 def test_the_report_is_written_and_summed_up(worldtape: Worldtape, curated: Dataset) -> None:
@@ -16,6 +21,28 @@ def test_the_report_is_written_and_summed_up(worldtape: Worldtape, curated: Data
     page = curated.folder / "curation/default/report.html"
     assert f"the report is {page}" in finished.err
     assert page.exists()
+
+
+@pytest.mark.parametrize("arguments", [("curate", "--overwrite"), ("report",)])
+def test_every_reason_says_whether_its_turns_leave_the_loss(
+    worldtape: Worldtape, curated: Dataset, arguments: tuple[str, ...]
+) -> None:
+    verb, *options = arguments
+    out = worldtape(verb, curated.folder, *options).out
+    lines = {line.split()[0]: line for line in out.splitlines() if "Masked: " in line or "Kept: " in line}
+    assert "Masked: nothing was done." in lines["empty_action"]
+    assert "Kept: the observation is empty" in lines["silence"]
+    assert {name: MEANINGS[Reason(name)] in line for name, line in lines.items()} == dict.fromkeys(lines, True)
+
+
+def test_the_page_calls_one_as_one(worldtape: Worldtape, tmp_path: Path) -> None:
+    dataset = Dataset(tmp_path / "data")
+    record(dataset, "only", [("ls\n", "a new and long answer")])
+    compact(dataset, "r1")
+    worldtape("curate", dataset.folder)
+    page = (dataset.folder / "curation/default/report.html").read_text()
+    assert "1 trajectory and 1 turn of" in " ".join(page.split())
+    assert re.search(r"(?<![\d,.])1 (trajectories|turns|texts|characters)", page) is None
 
 
 def test_two_curations_are_compared(worldtape: Worldtape, curated: Dataset) -> None:

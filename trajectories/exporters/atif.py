@@ -1,7 +1,7 @@
 """ATIF 1.7, as Harbor's own model accepts it.
 
 What ATIF has no field for goes under ``extra.worldtape``, so that an import gives the same turns again, under the same
-licence, source and split group. Raw events, screenshots and the hashes of states are not exported.
+licence, source and split group. Raw events and screenshots are not exported.
 """
 
 from __future__ import annotations

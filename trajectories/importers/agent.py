@@ -23,7 +23,7 @@ class AgentCalls:
     def __init__(self, loss: LossReport) -> None:
         self._loss = loss
         self._said: list[str] = []
-        self.names: list[str] = []
+        self.names: set[str] = set()
         """The tools that were called."""
 
     def say(self, *texts: str) -> None:
@@ -41,7 +41,7 @@ class AgentCalls:
             self._loss.skip(f"call of {name}")
             self.say(*reasons, _thought(arguments) if name == _THINK else "")
             return None
-        self.names.append(name)
+        self.names.add(name)
         own, thought = self._own_arguments(name, arguments)
         return Action.of({"name": name, "arguments": own}, reasoning=self.reasons(*reasons, thought))
 

@@ -63,9 +63,9 @@ def _check_numbers(fields: Object, num_turns: int, loss: LossReport) -> None:
     """Raises ``UnreadableError`` where the row has not as many turns as it says."""
     number, total = (_number(fields.get(name), loss) for name in ("turn_idx", "total_turns"))
     if number is not None and number != num_turns:
-        raise UnreadableError(f"turn_idx is {number}, and there are {num_turns} turns")
+        raise UnreadableError(f"turn_idx is {number}, but the number of turns is {num_turns}")
     if total is not None and total < num_turns:
-        raise UnreadableError(f"total_turns is {total}, and there are {num_turns} turns")
+        raise UnreadableError(f"total_turns is {total}, but the number of turns is {num_turns}")
 
 
 def _number(value: JsonValue, loss: LossReport) -> int | None:

@@ -51,6 +51,10 @@ _DAMAGE: Final = (
 )
 
 
+class DamagedArchiveError(UnreadableError):
+    """An archive cannot be read to its end. The files before that lie in the folder, each of them whole."""
+
+
 def archive_stem(name: str) -> str | None:
     """The name of an archive without what says that it is one; None where it is none."""
     return next((name[: -len(end)] for end in (_ZIP, *_TARS) if name.lower().endswith(end)), None)
@@ -65,8 +69,9 @@ def unpack(archive: Path, folder: Path, where: str, meter: Meter, loss: LossRepo
         where: what messages call the archive.
 
     Raises:
-        UnreadableError: it is damaged or needs a password, it holds too much, two members take the same place, or the
-            name of one leads out of the folder. What has been unpacked by then lies in the folder.
+        DamagedArchiveError: it cannot be read on: it was cut, say, or needs a password.
+        UnreadableError: it holds too much, two members take the same place, or the name of one leads out of the folder.
+            What has been unpacked by then lies in the folder.
         StorageError: the disk is full or fails.
     """
     with _damage_named(where):
@@ -87,6 +92,8 @@ class _Member:
 
 
 def _zip_members(archive: Path) -> Iterator[_Member]:
+    if not zipfile.is_zipfile(archive):
+        raise zipfile.BadZipFile("it lacks the list of its files, which a zip has at its end: it was cut, or is no zip")
     with zipfile.ZipFile(archive) as zipped:
         for info in zipped.infolist():
             mode = info.external_attr >> 16
@@ -136,6 +143,8 @@ class _TarMember(tarfile.TarInfo):
             return super().fromtarfile(tarfile_)
         except (tarfile.InvalidHeaderError, tarfile.TruncatedHeaderError) as error:  # type: ignore[attr-defined]
             raise tarfile.ReadError(str(error)) from error
+        except tarfile.EmptyHeaderError as error:  # type: ignore[attr-defined]
+            raise tarfile.ReadError("it ends without the mark of its end, so it may have been cut") from error
 
 
 def _inside(name: str, where: str) -> PurePosixPath:
@@ -151,13 +160,23 @@ def _inside(name: str, where: str) -> PurePosixPath:
 
 
 def _unpack(member: _Member, target: Path, where: str, meter: Meter) -> None:
-    with _made(target, member.name, where) as output, member.open() as content:
+    """Make the file of a member: whole, or not at all."""
+    with _made(target, member.name, where) as output, _removed_on_failure(target), member.open() as content:
         while chunk := content.read(_CHUNK_BYTES):
             meter.add_bytes(len(chunk))
             with storage_errors(target):
                 left = memoryview(chunk)
                 while left:
                     left = left[output.write(left) :]
+
+
+@contextmanager
+def _removed_on_failure(path: Path) -> Iterator[None]:
+    try:
+        yield
+    except BaseException:
+        path.unlink()
+        raise
 
 
 def _made(target: Path, name: str, where: str) -> FileIO:
@@ -181,4 +200,6 @@ def _damage_named(where: str) -> Iterator[None]:
     try:
         yield
     except _DAMAGE as error:
-        raise UnreadableError(f"the archive cannot be read: {error}", where=where) from error
+        raise DamagedArchiveError(
+            f"the archive cannot be read to its end: {error}", where=where, mend="fetch or make it again"
+        ) from error

@@ -11,9 +11,9 @@ from typing import Final
 from trajectories.importers.atif_kept import (
     EXPORTED,
     KEPT_OF_TRAJECTORY,
+    Kept,
     kept_prompt,
     kept_recording,
-    kept_status,
     kept_versions,
 )
 from trajectories.importers.atif_steps import Steps
@@ -22,7 +22,7 @@ from trajectories.importers.loss import LossReport, whole
 from trajectories.importers.sources import Row, read_document, read_rows
 from trajectories.importers.tools import action_space, domain_of, tool_objects
 from trajectories.importers.values import Object, as_object, as_text, instant, objects, plain, sub
-from trajectories.model import SystemPrompt
+from trajectories.model import Status, SystemPrompt
 
 _files = files_named("*.json", "*.jsonl")
 _VERSION: Final = re.compile(r"ATIF-v1\.[0-8]")
@@ -109,31 +109,31 @@ def _imported(parts: list[Object], digest: str, place: str, loss: LossReport) ->
         steps.read(objects(part.get("steps"), "steps"))
     turns = steps.finish()
     tools = tool_objects(agent.get("tool_definitions"), loss)
-    kept = sub(document, "extra", EXPORTED)
-    if not kept:
-        loss.infer("status")
+    kept = Kept.of(document, "trajectory", loss)
+    status = kept.one_of("status", Status)
+    loss.infer("status", int(status is None))
     return Imported(
-        domain=plain(kept.get("domain")) or domain_of(steps.tool_names, loss),
+        domain=kept.text("domain") or domain_of(steps.tool_names, loss),
         digest=digest,
         source_id=plain(document.get("trajectory_id")) or plain(document.get("session_id")),
         place=place,
-        source=plain(kept.get("source")),
-        licence=plain(kept.get("licence")),
-        split_group=plain(kept.get("split_group")),
-        task_id=plain(kept.get("task_id")),
+        source=kept.text("source"),
+        licence=kept.text("licence"),
+        split_group=kept.text("split_group"),
+        task_id=kept.text("task_id"),
         instruction=steps.instruction,
         turns=turns,
         loss=loss,
-        started_at=instant(kept.get("started_at")) or steps.started_at,
-        ended_at=instant(kept.get("ended_at")),
-        status=kept_status(kept),
-        outcome=sub(kept, "outcome"),
-        error=plain(kept.get("error")) or None,
+        started_at=kept.taken("started_at", instant) or steps.started_at,
+        ended_at=kept.taken("ended_at", instant),
+        status=status or Status.COMPLETED,
+        outcome=kept.inner("outcome").values,
+        error=kept.text("error") or None,
         prompt=kept_prompt(kept) or SystemPrompt(task_description=steps.system, action_space=action_space(tools)),
         tools=tools,
         agent=plain(agent.get("name")),
         model=plain(agent.get("model_name")) or None,
-        sandbox=plain(kept.get("sandbox")),
+        sandbox=kept.text("sandbox"),
         versions=kept_versions(kept) if kept else _versions(agent),
         recorded=kept_recording(kept),
     )

@@ -1,15 +1,22 @@
-"""What our own export keeps in ATIF's ``extra``, where ATIF has no field for it: read back, and believed as given."""
+"""What our own export keeps in ATIF's ``extra``, where ATIF has no field for it: read back, and believed as given.
+
+A value that is not what its name says is left out, and noted as something that has no place.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import replace
-from typing import Final
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from enum import StrEnum
+from typing import Final, TypeVar
 
 from trajectories.importers.base import Recorded, answer
-from trajectories.importers.loss import whole
-from trajectories.importers.values import Object, int32, plain, sub
-from trajectories.model import Action, ErrorKind, JsonValue, Observation, Status, SystemPrompt
+from trajectories.importers.loss import LossReport, whole
+from trajectories.importers.values import Object, int32, plain, seconds
+from trajectories.model import Action, ErrorKind, JsonValue, Observation, SystemPrompt
+
+_T = TypeVar("_T")
+_Kind = TypeVar("_Kind", bound=StrEnum)
 
 EXPORTED: Final = "worldtape"
 """The key of ``extra`` under which it lies, in the trajectory and in its steps."""
@@ -28,73 +35,158 @@ KEPT_COLUMNS: Final = (
 """Columns of a trajectory that are kept as they are."""
 KEPT_OF_TRAJECTORY: Final = whole(*KEPT_COLUMNS, "outcome", "versions", prompt=whole(*PROMPT_PARTS))
 KEPT_TURN_COLUMNS: Final = (
-    *("duration_s", "renderer", "exit_code", "timed_out", "truncated", "bytes_total", "error_kind", "error"),
-    *("tree_status", "is_noop"),
+    *("duration_s", "settle_s", "renderer", "exit_code", "timed_out", "truncated", "bytes_total", "error_kind"),
+    *("error", "tree_status", "is_noop", "state_before", "state_after"),
 )
 """Columns of a turn that are."""
 KEPT_OF_STEP: Final = whole(*KEPT_TURN_COLUMNS, "action", "payload")
 _INT64: Final = 2**63
 
 
-def kept_status(kept: Object) -> Status:
-    named = plain(kept.get("status"))
-    return Status(named) if named in set(Status) else Status.COMPLETED
+class Kept:
+    """The values under one ``extra.worldtape``, or in an object among them, each taken as what it must be.
+
+    Args:
+        holder: what has the object under ``name``.
+        where: what the holder is called in the loss report.
+    """
+
+    def __init__(self, holder: Object, name: str, where: str, loss: LossReport) -> None:
+        self._where, self._loss = f"{where}.{name}", loss
+        found = holder.get(name)
+        self.values: Object = found if isinstance(found, Mapping) else {}
+        loss.drop(self._where, int(found is not None and not isinstance(found, Mapping)))
+
+    @classmethod
+    def of(cls, holder: Object, where: str, loss: LossReport) -> Kept:
+        """What a trajectory or a step keeps; nothing where it is no export of ours."""
+        return cls(holder, "extra", where, loss).inner(EXPORTED)
+
+    def __bool__(self) -> bool:
+        return bool(self.values)
+
+    def inner(self, name: str) -> Kept:
+        return Kept(self.values, name, self._where, self._loss)
+
+    def text(self, name: str) -> str:
+        """Empty where it is missing."""
+        return self.taken(name, _text) or ""
+
+    def truth(self, name: str) -> bool | None:
+        return self.taken(name, _truth)
+
+    def one_of(self, name: str, kinds: type[_Kind]) -> _Kind | None:
+        named = {str(kind): kind for kind in kinds}
+        return self.taken(name, lambda value: named.get(value) if isinstance(value, str) else None)
+
+    def taken(self, name: str, take: Callable[[JsonValue], _T | None]) -> _T | None:
+        """What ``take`` makes of a value: None where it is not what it must be."""
+        value = self.values.get(name)
+        if value is None:
+            return None
+        taken = take(value)
+        self._loss.drop(f"{self._where}.{name}", int(taken is None))
+        return taken
 
 
-def kept_prompt(kept: Object) -> SystemPrompt | None:
+def kept_prompt(kept: Kept) -> SystemPrompt | None:
     """None where it is no export of ours."""
-    parts: dict[str, JsonValue] = dict(sub(kept, "prompt"))
-    return SystemPrompt(**{name: plain(parts.get(name)) for name in PROMPT_PARTS}) if parts else None
+    prompt = kept.inner("prompt")
+    return SystemPrompt(**{name: prompt.text(name) for name in PROMPT_PARTS}) if prompt else None
 
 
-def kept_versions(kept: Object) -> Mapping[str, str]:
-    return {name: plain(version) for name, version in sub(kept, "versions").items()}
+def kept_versions(kept: Kept) -> Mapping[str, str]:
+    versions = kept.inner("versions")
+    return {name: versions.text(name) for name in versions.values}
 
 
-def kept_recording(kept: Object) -> Recorded:
+def kept_recording(kept: Kept) -> Recorded:
     """How it was recorded; the values of an import where the file does not say."""
     unknown = Recorded()
     return Recorded(
-        task_sha256=plain(kept.get("task_sha256")),
-        seed=_int64(kept.get("seed")) or unknown.seed,
-        attempt=int32(kept.get("attempt")) or unknown.attempt,
-        engine=plain(kept.get("engine")) or None,
-        image_digest=plain(kept.get("image_digest")) or None,
-        device_kind=plain(kept.get("device_kind")) or None,
-        network=plain(kept.get("network")) or unknown.network,
-        collector_version=plain(kept.get("collector_version")),
-        host=plain(kept.get("host")),
+        task_sha256=kept.text("task_sha256"),
+        seed=kept.taken("seed", _int64) or unknown.seed,
+        attempt=kept.taken("attempt", _attempt) or unknown.attempt,
+        engine=kept.text("engine") or None,
+        image_digest=kept.text("image_digest") or None,
+        device_kind=kept.text("device_kind") or None,
+        network=kept.text("network") or unknown.network,
+        collector_version=kept.text("collector_version"),
+        host=kept.text("host"),
     )
 
 
-def kept_action(action: Action, kept: Object) -> Action:
-    """The action as it was, where ATIF cannot say it."""
-    text = kept.get("action")
-    return Action(text, kept.get("payload"), action.reasoning) if isinstance(text, str) else action
+@dataclass(frozen=True, slots=True, kw_only=True)
+class KeptTurn:
+    """What a step keeps of a turn."""
+
+    is_ours: bool
+    tells_outcome: bool
+    duration_s: float | None
+    is_noop: bool | None
+    state_before: str | None
+    _action: Action | None
+    """Where ATIF cannot say it."""
+    _observed: Observation
+    """But for its text."""
+    _bytes_total: int | None
+
+    @classmethod
+    def of(cls, step: Object, loss: LossReport) -> KeptTurn:
+        kept = Kept.of(step, "step", loss)
+        said = kept.taken("action", lambda value: value if isinstance(value, str) else None)
+        loss.drop(f"step.extra.{EXPORTED}.payload", int(said is None and kept.values.get("payload") is not None))
+        observed = answer(
+            "",
+            exit_code=kept.taken("exit_code", int32),
+            timed_out=kept.truth("timed_out") is True,
+            truncated=kept.truth("truncated") is True,
+            error_kind=kept.one_of("error_kind", ErrorKind),
+            error=kept.text("error") or None,
+            tree_status=kept.text("tree_status") or None,
+        )
+        return cls(
+            is_ours=bool(kept),
+            tells_outcome="truncated" in kept.values,
+            duration_s=kept.taken("duration_s", seconds),
+            is_noop=kept.truth("is_noop"),
+            state_before=kept.text("state_before") or None,
+            _action=None if said is None else Action(said, kept.values.get("payload")),
+            _observed=replace(
+                observed,
+                renderer=kept.text("renderer") or observed.renderer,
+                settle_s=kept.taken("settle_s", seconds) or 0.0,
+                state=kept.text("state_after") or None,
+            ),
+            _bytes_total=kept.taken("bytes_total", _size),
+        )
+
+    def action(self, given: Action) -> Action:
+        """The action as it was; ``given`` is what ATIF says of it."""
+        return given if self._action is None else replace(self._action, reasoning=given.reasoning)
+
+    def observation(self, text: str) -> Observation:
+        """The observation as it was. What was put out may be less than its text, which is what a screen showed."""
+        size = answer(text).bytes_total if self._bytes_total is None else self._bytes_total
+        return replace(self._observed, text=text, bytes_total=size)
 
 
-def kept_observation(text: str, kept: Object) -> Observation:
-    kind = plain(kept.get("error_kind"))
-    observation = answer(
-        text,
-        exit_code=int32(kept.get("exit_code")),
-        timed_out=kept.get("timed_out") is True,
-        truncated=kept.get("truncated") is True,
-        error_kind=ErrorKind(kind) if kind in set(ErrorKind) else None,
-        error=plain(kept.get("error")) or None,
-        tree_status=plain(kept.get("tree_status")) or None,
-    )
-    size = _int64(kept.get("bytes_total"))
-    return replace(
-        observation,
-        renderer=plain(kept.get("renderer")) or observation.renderer,
-        bytes_total=max(size or 0, observation.bytes_total),
-    )
+def _text(value: JsonValue) -> str | None:
+    return plain(value) if isinstance(value, str | int | float) and not isinstance(value, bool) else None
 
 
-def kept_noop(kept: Object) -> bool | None:
-    found = kept.get("is_noop")
-    return found if isinstance(found, bool) else None
+def _truth(value: JsonValue) -> bool | None:
+    return value if isinstance(value, bool) else None
+
+
+def _attempt(value: JsonValue) -> int | None:
+    found = int32(value)
+    return found if found is not None and found > 0 else None
+
+
+def _size(value: JsonValue) -> int | None:
+    found = _int64(value)
+    return found if found is not None and found >= 0 else None
 
 
 def _int64(value: JsonValue) -> int | None:

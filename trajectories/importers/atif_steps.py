@@ -8,11 +8,11 @@ from datetime import datetime
 from typing import Final
 
 from trajectories.importers.agent import AgentCalls
-from trajectories.importers.atif_kept import EXPORTED, KEPT_OF_STEP, kept_action, kept_noop, kept_observation
+from trajectories.importers.atif_kept import EXPORTED, KEPT_OF_STEP, KeptTurn
 from trajectories.importers.base import TurnList, UnreadableError
 from trajectories.importers.loss import LossReport, whole
 from trajectories.importers.terminus import COMMAND, COMPLETE_CALL, TERMINAL_CALL, all_keystrokes, written_keys
-from trajectories.importers.values import Object, as_object, as_text, instant, objects, plain, seconds, sub
+from trajectories.importers.values import Object, as_object, as_text, instant, objects, plain, sub
 from trajectories.importers.written_calls import said_around, without_thought, written_call
 from trajectories.model import Action, JsonValue, Turn
 
@@ -43,7 +43,7 @@ class Steps:
         """Whether a step of the user or the agent has been read: system steps after it are events, no prompt."""
 
     @property
-    def tool_names(self) -> list[str]:
+    def tool_names(self) -> set[str]:
         return self._calls_of_agent.names
 
     def read(self, steps: Sequence[Object]) -> None:
@@ -68,6 +68,7 @@ class Steps:
         if step.get("is_copied_context") is True:
             self._loss.skip("step copied from an earlier context")
             return
+        self._kept = KeptTurn.of(step, self._loss)
         self.started_at = self.started_at or instant(step.get("timestamp"))
         results = objects(sub(step, "observation").get("results"), "the results of an observation")
         if source == "agent":
@@ -92,7 +93,7 @@ class Steps:
         if step.get("tool_calls"):
             self._answer_calls(step, results, (thought, message))
         elif results:
-            action = self._said_action(message, thought, step)
+            action = self._said_action(message, thought)
             if action is None:
                 self._loss.skip("message that acts on nothing, and its answer")
             else:
@@ -126,17 +127,17 @@ class Steps:
         of_the_harness: set[str] = set()
         for call in objects(step.get("tool_calls"), "tool_calls"):
             name = as_text(call.get("function_name"), "the function_name of a call")
-            call_id, action = plain(call.get("tool_call_id")), self._action(name, call.get("arguments"), reasons, step)
+            call_id, action = plain(call.get("tool_call_id")), self._action(name, call.get("arguments"), reasons)
             if action is None:
                 of_the_harness.add(call_id)
             else:
                 calls.append((call_id, action))
         return calls, of_the_harness
 
-    def _action(self, name: str, arguments: JsonValue, reasons: Sequence[str], step: Object) -> Action | None:
-        if sub(step, "extra", EXPORTED):
+    def _action(self, name: str, arguments: JsonValue, reasons: Sequence[str]) -> Action | None:
+        if self._kept.is_ours:
             # What we have recorded or imported has been told apart already.
-            self.tool_names.append(name)
+            self.tool_names.add(name)
             return Action.of({"name": name, "arguments": arguments}, reasoning="\n".join(filter(None, reasons)) or None)
         if name == TERMINAL_CALL:
             self._loss.drop_unknown("arguments", arguments, COMMAND)
@@ -151,18 +152,18 @@ class Steps:
         else:
             self._add(_action_of(calls), self._joined(results), step)
 
-    def _said_action(self, message: str, thought: str, step: Object) -> Action | None:
+    def _said_action(self, message: str, thought: str) -> Action | None:
         """The action of an agent that calls no tools: a written call, keys, a fenced command, or the whole message.
 
         None where the harness refused it (Terminus acts on nothing but keys) or answered it by itself.
         """
         agent = self._calls_of_agent
-        if sub(step, "extra", EXPORTED):
+        if self._kept.is_ours:
             return Action(message, message, thought or None)
         if (call := written_call(message)) is not None:
             return agent.action(call.name, call.arguments, thought, call.said)
         if (written := written_keys(message, self._loss)) is not None:
-            agent.names.append(TERMINAL_CALL)
+            agent.names.add(TERMINAL_CALL)
             return Action.of(written.keys, reasoning=agent.reasons(thought, *written.said))
         if self._is_terminus:
             return None
@@ -179,14 +180,15 @@ class Steps:
         if text is None:
             self._loss.skip("observation without content")
             return
-        kept = sub(step, "extra", EXPORTED)
+        kept = self._kept
         self._turns.add(
-            kept_action(action, kept),
-            kept_observation(text, kept),
+            kept.action(action),
+            kept.observation(text),
             started_at=instant(step.get("timestamp")),
-            duration_s=seconds(kept.get("duration_s")),
-            is_noop=kept_noop(kept),
-            tells_outcome="truncated" in kept,
+            duration_s=kept.duration_s,
+            is_noop=kept.is_noop,
+            state_before=kept.state_before,
+            tells_outcome=kept.tells_outcome,
         )
 
     def _joined(self, results: list[Object]) -> str | None:

@@ -19,6 +19,7 @@ from trajectories.importers.json_text import count_numbers_as_written
 from trajectories.importers.loss import LossReport
 from trajectories.importers.observed import marked_truncated
 from trajectories.importers.refusals import marked_refused
+from trajectories.importers.spooled_turns import SpooledTurns
 from trajectories.model import (
     Action,
     Ending,
@@ -258,7 +259,8 @@ class TurnList:
 
     def __init__(self, loss: LossReport) -> None:
         self._loss = loss
-        self.turns: list[Turn] = []
+        self._latest_start = NO_TIME
+        self.turns = SpooledTurns()
 
     def add(
         self,
@@ -269,6 +271,7 @@ class TurnList:
         duration_s: float | None = None,
         ended_at: datetime | None = None,
         is_noop: bool | None = None,
+        state_before: str | None = None,
         tells_outcome: bool = False,
     ) -> Turn:
         """Add a turn; the duration is given, or runs from ``started_at`` to ``ended_at``, or is noted as unknown.
@@ -287,13 +290,14 @@ class TurnList:
         self._loss.infer("number that JSON cannot hold kept as a string", numbers)
         if not tells_outcome:
             observation = marked_truncated(marked_refused(action, observation, self._loss), self._loss)
-        previous = self.turns[-1].started_at if self.turns else NO_TIME
+        self._latest_start = started_at or self._latest_start
         turn = Turn(
             number=len(self.turns) + 1,
             action=action,
             observation=observation,
-            started_at=started_at or previous,
+            started_at=self._latest_start,
             duration_s=duration_s or 0.0,
+            state_before=state_before,
             is_noop=is_noop,
         )
         self.turns.append(turn)

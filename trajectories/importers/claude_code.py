@@ -16,6 +16,7 @@ from trajectories.importers.base import (
     answer,
     files_named,
 )
+from trajectories.importers.known import KnownKeys
 from trajectories.importers.loss import LossReport, Shape, whole
 from trajectories.importers.pairing import Call, Pairing
 from trajectories.importers.sources import one_session, read_rows
@@ -57,7 +58,8 @@ class _Session:
         self._loss = LossReport()
         self._turns = TurnList(self._loss)
         self._pairing = Pairing(self._turns, self._loss)
-        self._seen: set[str] = set()
+        self._seen = KnownKeys()
+        """The uuids of the lines: some lines are short, and a session may have millions."""
         self._instruction = self._session_id = ""
         self._later_ids: set[str] = set()
         self._foreign_ids: set[str] = set()
@@ -74,7 +76,7 @@ class _Session:
             if not kind:
                 raise UnreadableError("the line has no type")
             self._loss.skip(f"line of the type {kind}")
-            self._seen |= {plain(line.get("uuid"))} - {""}
+            self._was_seen(line)
             return
         message = as_object(line.get("message"), "the message of a line")
         content = message.get("content")
@@ -114,12 +116,15 @@ class _Session:
 
     def _is_passed_over(self, line: Object) -> bool:
         """A line that was there before (a resumed session repeats them), or is a subagent's."""
-        uuid = plain(line.get("uuid"))
-        repeated, sidechain = uuid in self._seen, line.get("isSidechain") is True
+        repeated, sidechain = self._was_seen(line), line.get("isSidechain") is True
         self._loss.skip("line repeated", int(repeated))
         self._loss.skip("line of a subagent", int(sidechain and not repeated))
-        self._seen |= {uuid} - {""}
         return repeated or sidechain
+
+    def _was_seen(self, line: Object) -> bool:
+        """Whether a line was there before; from now on it was."""
+        uuid = _key(line.get("uuid"))
+        return bool(uuid) and self._seen.add(uuid) is not None
 
     def _note(self, line: Object, message: Object) -> None:
         self.num_read += 1
@@ -139,7 +144,7 @@ class _Session:
         if session_id in self._foreign_ids:
             self._loss.skip("line of another session")
             return True
-        if plain(line.get("parentUuid")) in self._seen:
+        if _key(line.get("parentUuid")) in self._seen:
             self._loss.infer("session that goes on under another id")
             self._later_ids.add(session_id)
             return False
@@ -191,3 +196,7 @@ class _Session:
         texts = [block.get("text") for block in objects(content, "the content of a result")]
         self._loss.drop("content that is no text", sum(not isinstance(text, str) for text in texts))
         return "\n".join(text for text in texts if isinstance(text, str))
+
+
+def _key(uuid: JsonValue) -> bytes:
+    return plain(uuid).encode(errors="surrogatepass")

@@ -67,10 +67,10 @@ class Conversation:
         self._agent = AgentCalls(self.loss)
 
     @property
-    def tool_names(self) -> list[str]:
+    def tool_names(self) -> set[str]:
         return self._agent.names
 
-    def read(self, messages: Sequence[Object]) -> list[Turn]:
+    def read(self, messages: Sequence[Object]) -> Sequence[Turn]:
         """The turns. Raises ``UnreadableError`` for what is no message."""
         turns = TurnList(self.loss)
         self._pairing = Pairing(turns, self.loss, by_order=_ids_disagree(messages))

@@ -17,13 +17,13 @@ from fsspec.implementations.local import LocalFileSystem
 
 from trajectories.errors import InputError
 from trajectories.files import storage_errors
-from trajectories.importers.archives import archive_stem, unpack
+from trajectories.importers.archives import DamagedArchiveError, archive_stem, unpack
 from trajectories.importers.base import Imported, Importer, Problem, Result, UnreadableError
 from trajectories.importers.incoming import LIMITS, Limits, Meter, temporary_folder
 from trajectories.importers.loss import LossReport
-from trajectories.importers.remote import copied, is_url, shown_url
+from trajectories.importers.remote import copied
+from trajectories.importers.urls import is_local, is_url, shown_url
 
-_LOCAL: Final = ("file://", "local://")
 _FETCHED: Final = "fetched"
 """Names of folders are part of some formats' trajectory ids; that of the temporary folder must not be near."""
 
@@ -136,31 +136,40 @@ class Fetching:
             raise InputError("the folder holds nothing of the format", where=place.public(place.path))
 
     def _sources_in_archive(self, archive: Path, place: _Place) -> Generator[Source | Problem, None, int]:
-        """Those in an archive that lies at a place, or why it cannot be unpacked. Returns how many that is."""
+        """Those in an archive that lies at a place, and why it cannot be unpacked. Returns how many that is.
+
+        Of one that was cut, what stands before it is given.
+        """
         count = 0
         try:
-            with self._unpacked(archive, place) as inside:
+            with self._unpacked(archive, place) as (inside, damage):
                 for path in self.importer.sources(inside.path):
                     count += 1
                     yield Source(path, inside.names)
                 self.loss.skip("fetch: archive in an archive", sum(1 for _ in _archives(inside.path)))
+            if damage is not None:
+                raise damage
         except UnreadableError as error:
             count += 1
             yield _problem(error, place.public(archive))
         return count
 
     @contextmanager
-    def _unpacked(self, archive: Path, place: _Place) -> Iterator[_Place]:
-        """The files of an archive that lies at a place."""
+    def _unpacked(self, archive: Path, place: _Place) -> Iterator[tuple[_Place, DamagedArchiveError | None]]:
+        """The files of an archive that lies at a place, and why these are not all."""
         name = place.public(archive)
         with temporary_folder(self.dataset) as folder:
             inside = folder / _FETCHED / (archive_stem(archive.name) or "archive")
             with storage_errors(inside):
                 inside.mkdir(parents=True)
-            unpack(archive, inside, name, self._meter(folder, name, archive.stat().st_size), self.loss)
+            damage = None
+            try:
+                unpack(archive, inside, name, self._meter(folder, name, archive.stat().st_size), self.loss)
+            except DamagedArchiveError as error:
+                damage = error
             if place.names:  # it was fetched, and is not needed any more
                 archive.unlink()
-            yield _Place(inside, ((f"{inside}/", f"{name}!"), (str(inside), name)))
+            yield _Place(inside, ((f"{inside}/", f"{name}!"), (str(inside), name))), damage
 
 
 @dataclass(frozen=True, slots=True)
@@ -193,9 +202,9 @@ def _is_collection(text: str, importer: Importer) -> bool:
 
 def _local_path(text: str) -> Path | None:
     """None where it is a URL of elsewhere."""
-    if text.startswith(_LOCAL):
-        return Path(LocalFileSystem._strip_protocol(text))
-    return None if is_url(text) else Path(text)
+    if not is_local(text):
+        return None
+    return Path(LocalFileSystem._strip_protocol(text) if is_url(text) else text)
 
 
 def _archives(folder: Path) -> Iterator[Path]:

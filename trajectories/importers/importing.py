@@ -23,9 +23,9 @@ from trajectories.importers.fetch import Fetching, check_paths
 from trajectories.importers.incoming import LIMITS, Limits
 from trajectories.importers.loss import LossReport
 from trajectories.importers.observed import marked_unchanged
-from trajectories.importers.remote import shown_url
 from trajectories.importers.stages import STAGED, Stages
 from trajectories.importers.staging import Staging, staged_import
+from trajectories.importers.urls import shown_url
 from trajectories.model import JsonValue
 
 _MAX_NAMED: Final = 100

@@ -5,7 +5,7 @@ from __future__ import annotations
 import codecs
 import json
 from collections.abc import Iterator
-from typing import BinaryIO, Final, cast
+from typing import BinaryIO, Final
 
 from trajectories.importers.json_text import DECODER, TOLERANT_DECODER, RepeatedKeyError
 from trajectories.model import JsonValue
@@ -82,7 +82,7 @@ class _Window:
                 # A number that ends where the text ends may go on.
                 if end < len(self._text) or self._ended:
                     self._at = end
-                    return cast("JsonValue", value)
+                    return value
             size = len(self._text) - self._at
             if size > self._max_bytes:
                 raise ValueError(f"an element is longer than {self._max_bytes >> 20} MiB")

@@ -7,6 +7,7 @@ import math
 from collections.abc import Mapping
 from typing import Final, cast
 
+from trajectories.importers.encodings import not_utf8
 from trajectories.model import JsonValue
 
 
@@ -35,19 +36,50 @@ def _number(text: str) -> float | str:
     return value if math.isfinite(value) else NumberAsWritten(text)
 
 
-DECODER: Final = json.JSONDecoder(object_pairs_hook=_object, parse_float=_number, parse_constant=NumberAsWritten)
-"""``NaN`` and ``Infinity``, which are no JSON, become strings."""
-TOLERANT_DECODER: Final = json.JSONDecoder()
-"""Takes the last value of a key that is there twice: it tells where the object ends."""
+def _integer(text: str) -> int | str:
+    """A whole number of more digits than Python reads stays what it was written as."""
+    try:
+        return int(text)
+    except ValueError:
+        return NumberAsWritten(text)
+
+
+_DECODER_OF_LONG_NUMBERS: Final = json.JSONDecoder(
+    object_pairs_hook=_object, parse_float=_number, parse_int=_integer, parse_constant=NumberAsWritten
+)
+
+
+class _Decoder(json.JSONDecoder):
+    def raw_decode(self, s: str, idx: int = 0) -> tuple[JsonValue, int]:
+        """As it is, but for whole numbers of too many digits: a function for every number takes thrice the time."""
+        try:
+            return super().raw_decode(s, idx)
+        except (json.JSONDecodeError, RepeatedKeyError):
+            raise
+        except ValueError:
+            return _DECODER_OF_LONG_NUMBERS.raw_decode(s, idx)
+
+
+DECODER: Final = _Decoder(object_pairs_hook=_object, parse_float=_number, parse_constant=NumberAsWritten)
+"""``NaN`` and ``Infinity``, which are no JSON, and numbers that are too long become strings."""
+TOLERANT_DECODER: Final = json.JSONDecoder(parse_int=str)
+"""Takes the last value of a key that is there twice, and any number: it tells where the object ends."""
 
 
 def parse(content: bytes | str) -> JsonValue:
-    """A JSON value. Raises ``ValueError`` for what is none, is not UTF-8, or is nested too deep."""
+    """A JSON value. Raises ``ValueError`` for what is none or is nested too deep, and for what is not UTF-8 its
+    ``UnicodeDecodeError``; ``why_unreadable`` says them to a person.
+    """
     text = content if isinstance(content, str) else content.decode("utf-8-sig")
     try:
         return cast("JsonValue", DECODER.decode(text))
     except RecursionError as error:
         raise ValueError("it is nested too deep") from error
+
+
+def why_unreadable(error: ValueError) -> tuple[str, str | None]:
+    """Why ``parse`` refused something, and how to mend it, if that is known."""
+    return not_utf8(error) if isinstance(error, UnicodeDecodeError) else (f"not JSON: {error}", None)
 
 
 def count_numbers_as_written(value: JsonValue) -> int:

@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import sqlite3
+import weakref
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Final, Self
 
 from trajectories.errors import StorageError
@@ -19,6 +22,7 @@ class KnownKeys:
 
     def __init__(self) -> None:
         self._database = sqlite3.connect("", isolation_level=None)
+        self._close = weakref.finalize(self, self._database.close)
         # Nobody ever reads what a crash leaves of it.
         for setting in ("journal_mode = OFF", "synchronous = OFF", f"cache_size = -{_CACHE_KIB}"):
             self._database.execute(f"PRAGMA {setting}")
@@ -27,22 +31,32 @@ class KnownKeys:
 
     def add(self, key: bytes, value: bytes = b"") -> bytes | None:
         """Note a key; where it is known, nothing changes and its value is given."""
-        try:
+        with _usable():
             added = self._database.execute("INSERT OR IGNORE INTO known VALUES (?, ?)", (key, value)).rowcount
             if added:
                 return None
             (known,) = self._database.execute("SELECT value FROM known WHERE key = ?", (key,)).fetchone()
-        except sqlite3.Error as error:
-            raise StorageError(
-                f"the folder for temporary files cannot be used: {error}", mend="free some space or set TMPDIR"
-            ) from error
         return bytes(known)
 
+    def __contains__(self, key: bytes) -> bool:
+        with _usable():
+            return self._database.execute("SELECT 1 FROM known WHERE key = ?", (key,)).fetchone() is not None
+
     def close(self) -> None:
-        self._database.close()
+        self._close()
 
     def __enter__(self) -> Self:
         return self
 
     def __exit__(self, *failure: object) -> None:
         self.close()
+
+
+@contextmanager
+def _usable() -> Iterator[None]:
+    try:
+        yield
+    except sqlite3.Error as error:
+        raise StorageError(
+            f"the folder for temporary files cannot be used: {error}", mend="free some space or set TMPDIR"
+        ) from error

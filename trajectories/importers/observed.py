@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
-from typing import Final
+from typing import Final, overload
 
 from trajectories.importers.loss import LossReport
 from trajectories.model import GUI_DOMAINS, Observation, Turn
@@ -51,15 +51,48 @@ def marked_truncated(observation: Observation, loss: LossReport) -> Observation:
 def marked_unchanged(turns: Sequence[Turn], domain: str, initial: str, loss: LossReport) -> Sequence[Turn]:
     """The turns, without effect where the same text is visible after as before; only of domains where that is a state.
 
+    What is marked is counted at once, before any is taken.
+
     Args:
         initial: what was visible before the first.
     """
     if domain not in GUI_DOMAINS:
         return turns
-    before = [initial, *(turn.observation.text for turn in turns)]
-    marked = [
-        replace(turn, is_noop=True) if turn.is_noop is None and turn.observation.text == seen != "" else turn
-        for turn, seen in zip(turns, before, strict=False)
-    ]
-    loss.infer("turn without effect, by the same text", sum(a is not b for a, b in zip(marked, turns, strict=True)))
-    return marked
+    unchanged = bytearray()
+    seen = initial
+    for turn in turns:
+        text = turn.observation.text
+        unchanged.append(turn.is_noop is None and text == seen != "")
+        seen = text
+    loss.infer("turn without effect, by the same text", unchanged.count(True))
+    return _MarkedTurns(turns, unchanged)
+
+
+class _MarkedTurns(Sequence[Turn]):
+    """Turns, some of which are marked as without effect when they are taken: none is held.
+
+    Args:
+        unchanged: for each turn, whether it is one of them.
+    """
+
+    def __init__(self, turns: Sequence[Turn], unchanged: bytearray) -> None:
+        self._turns, self._unchanged = turns, unchanged
+
+    def __len__(self) -> int:
+        return len(self._turns)
+
+    @overload
+    def __getitem__(self, index: int) -> Turn: ...
+    @overload
+    def __getitem__(self, index: slice) -> list[Turn]: ...
+    def __getitem__(self, index: int | slice) -> Turn | list[Turn]:
+        if isinstance(index, slice):
+            return [self[each] for each in range(*index.indices(len(self)))]
+        return _marked(self._turns[index], self._unchanged[index])
+
+    def __iter__(self) -> Iterator[Turn]:
+        return map(_marked, self._turns, self._unchanged)
+
+
+def _marked(turn: Turn, unchanged: int) -> Turn:
+    return replace(turn, is_noop=True) if unchanged else turn

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from datetime import datetime
@@ -9,13 +10,14 @@ from pathlib import Path
 from typing import Final
 
 from trajectories.importers.agent import AgentCalls
-from trajectories.importers.base import Imported, Problem, Result, TurnList, UnreadableError, answer
+from trajectories.importers.base import ContradictionError, Imported, Problem, Result, TurnList, UnreadableError, answer
+from trajectories.importers.known import KnownKeys
 from trajectories.importers.loss import LossReport, Shape, whole
 from trajectories.importers.pairing import Call, Pairing
 from trajectories.importers.sources import Row, one_session, read_document, read_rows
 from trajectories.importers.tools import action_space, domain_of, tool_objects
 from trajectories.importers.values import Object, arguments, as_text, instant, int32, objects, plain, shown, sub
-from trajectories.model import ErrorKind, JsonValue, Observation, SystemPrompt
+from trajectories.model import ErrorKind, JsonValue, Observation, SystemPrompt, canonical_json
 
 _EVENT_FILE: Final = re.compile(r"event-\d+-.*\.json")
 _NOT_THE_AGENTS: Final = frozenset({"summary", "kind"})
@@ -82,7 +84,9 @@ class _Conversation:
         self._tools: list[Object] = []
         self._agent = AgentCalls(self._loss)
         self._ids_by_call: dict[str, str] = {}
-        """``tool_call_id`` → id of the action, for answers that name only the former."""
+        """``tool_call_id`` → id of the action that waits, for answers that name only the former."""
+        self._known = KnownKeys()
+        """The actions, by their ids."""
         self._started_at: datetime | None = None
         self._model: str | None = None
 
@@ -138,18 +142,36 @@ class _Conversation:
 
     def _action(self, event: Object) -> None:
         name, event_id = as_text(event.get("tool_name"), "the name of a tool"), plain(event.get("id"))
+        if self._is_repeated(event_id, event):
+            self._loss.skip("action repeated")
+            return
         call_id = plain(event.get("tool_call_id"))
         if call_id:
             self._ids_by_call[call_id] = event_id
         action = self._agent.action(name, _arguments(event, self._loss), *_thoughts(event, self._loss))
         self._pairing.call([Call(event_id, action, instant(event.get("timestamp")))])
 
+    def _is_repeated(self, event_id: str, event: Object) -> bool:
+        """Whether the action was there before. Raises ``ContradictionError`` where its id was another's."""
+        content = hashlib.sha256(_encoded(canonical_json(event))).digest()
+        known = self._known.add(_encoded(event_id), content) if event_id else None
+        if known not in (None, content):
+            raise ContradictionError(
+                f"two actions have the id {event_id}", mend="give each conversation a folder, or file, of its own"
+            )
+        return known is not None
+
     def _answer(self, kind: str, event: Object) -> None:
         call_id = plain(event.get("tool_call_id"))
-        action_id = plain(event.get("action_id")) or self._ids_by_call.get(call_id, call_id)
+        id_by_call = self._ids_by_call.pop(call_id, call_id)
+        action_id = plain(event.get("action_id")) or id_by_call
         observation = _observation(event, self._loss) if kind == "ObservationEvent" else _refusal(event)
         tool = plain(event.get("tool_name"))
         self._pairing.answer(action_id, observation, instant(event.get("timestamp")), tool=tool)
+
+
+def _encoded(text: str) -> bytes:
+    return text.encode(errors="surrogatepass")
 
 
 def _thoughts(event: Object, loss: LossReport) -> list[str]:

@@ -123,11 +123,11 @@ class _Rollout:
             answer("", tree_status="missing"),
             started_at=_time(plain(row.get("action_timestamp"))),
         )
-        self._loss.drop("text of an observation, which was kept as an image")
         image = self._image(plain(row.get("screenshot_file")))
         if image is None:
             self._loss.skip("screenshot whose file is not there")
         else:
+            self._loss.drop("text of an observation, which was kept as an image")
             self._screenshots[turn.number] = image
 
     def _score(self) -> dict[str, JsonValue]:

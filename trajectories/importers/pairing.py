@@ -91,5 +91,7 @@ class Pairing:
     def _take(self, calls: list[Call], call: Call) -> Call:
         calls.remove(call)
         if not calls:
-            self._open = [others for others in self._open if others]
+            # Looked for from the end, as most answers follow soon: calls that nothing answers stay before them.
+            places = range(len(self._open) - 1, -1, -1)
+            del self._open[next(place for place in places if self._open[place] is calls)]
         return call

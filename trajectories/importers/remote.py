@@ -2,36 +2,24 @@
 
 from __future__ import annotations
 
-import errno
 from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, Final
-from urllib.parse import unquote, urlsplit, urlunsplit
+from urllib.parse import unquote, urlsplit
 
 import fsspec
 
-from trajectories.errors import InputError, MissingExtraError, StorageError, WorldtapeError
+from trajectories.errors import InputError, WorldtapeError
 from trajectories.files import storage_errors
 from trajectories.importers.base import UnreadableError
 from trajectories.importers.incoming import Meter
+from trajectories.importers.urls import HTTP, check_url, failure, shown_url
 
-_HTTP: Final = ("http://", "https://")
 _SILENCE_S: Final = 60.0
 """How long a server may say nothing; a large file may take as long as it takes."""
 _DEEPEST: Final = 20
-_FULL: Final = (errno.ENOSPC, errno.EDQUOT)
 _PARENTS: Final = 2
 """Folders of the URL above the file or folder that are made here too: some formats name a trajectory after them."""
-
-
-def is_url(text: str) -> bool:
-    return "://" in text
-
-
-def shown_url(url: str) -> str:
-    """A URL as rows and messages name it: without user, password and query, which may hold secrets."""
-    return "::".join(_without_secrets(part) for part in url.split("::"))
 
 
 def copied(url: str, folder: Path, meter: Meter) -> Path:
@@ -40,31 +28,36 @@ def copied(url: str, folder: Path, meter: Meter) -> Path:
     Raises:
         InputError: there is nothing, or no such kind of URL.
         MissingExtraError: what opens such URLs is not installed.
-        UnreadableError: it cannot be read, or holds more than the meter lets through.
+        UnreachableError: it cannot be fetched now.
+        UnreadableError: it holds more than the meter lets through, or its listing is wrong.
         StorageError: the disk is full or fails.
     """
-    with _failures_named(url):
-        filesystem, root = _filesystem(url)
-        parents, name = _names(root)
-        target = folder.joinpath(*parents, name)
-        if not _is_folder(filesystem, root):
-            _copy(filesystem, root, target, meter)
-            return target
-        with storage_errors(target):
-            target.mkdir(parents=True)
-        for path, parts in _files_below(filesystem, root, meter):
-            _copy(filesystem, path, target.joinpath(*parts), meter)
+    check_url(url)
+    try:
+        return _copied(url, folder, meter)
+    except WorldtapeError:
+        raise
+    except Exception as error:  # the file systems are others', and raise whatever their libraries do
+        raise failure(error, url) from error
+
+
+def _copied(url: str, folder: Path, meter: Meter) -> Path:
+    filesystem, root = _filesystem(url)
+    parents, name = _names(root)
+    target = folder.joinpath(*parents, name)
+    if not _is_folder(filesystem, root):
+        _copy(filesystem, root, target, meter)
         return target
+    with storage_errors(target):
+        target.mkdir(parents=True)
+    for path, parts in _files_below(filesystem, root, meter):
+        _copy(filesystem, path, target.joinpath(*parts), meter)
+    return target
 
 
 def _filesystem(url: str) -> tuple[fsspec.AbstractFileSystem, str]:
-    is_http = url.startswith(_HTTP)
     try:
-        filesystem, path = fsspec.core.url_to_fs(url, **(_http_options() if is_http else {}))
-    except ImportError as error:
-        if is_http:
-            raise MissingExtraError("urls", error.name or "aiohttp") from error
-        raise InputError(f"this kind of URL needs a library: {error}", where=shown_url(url)) from error
+        filesystem, path = fsspec.core.url_to_fs(url, **(_http_options() if url.startswith(HTTP) else {}))
     except ValueError as error:
         raise InputError(f"not a URL that can be opened: {error}", where=shown_url(url)) from error
     return filesystem, path
@@ -82,7 +75,7 @@ def _http_options() -> dict[str, Any]:
 
 
 def _is_folder(filesystem: fsspec.AbstractFileSystem, root: str) -> bool:
-    if root.startswith(_HTTP):
+    if root.startswith(HTTP):
         # To ask for what is listed there would read the whole of a file.
         return root.endswith("/")
     return bool(filesystem.info(root)["type"] == "directory")
@@ -96,7 +89,7 @@ def _files_below(
         raise UnreadableError(f"its folders are more than {_DEEPEST} deep", where=folder)
     for entry in sorted(filesystem.ls(folder, detail=True), key=lambda entry: str(entry["name"])):
         path = str(entry["name"])
-        if path.rstrip("/") == folder.rstrip("/") or (urlsplit(path).query and path.startswith(_HTTP)):
+        if path.rstrip("/") == folder.rstrip("/") or (urlsplit(path).query and path.startswith(HTTP)):
             continue  # the folder itself, or a page that sorts its listing
         names = (*parents, _name(path))
         if entry["type"] == "directory":
@@ -130,7 +123,7 @@ class _Metered(fsspec.Callback):  # type: ignore[misc]
 
 def _names(root: str) -> tuple[list[str], str]:
     """The last names of a path: of the folders above it, and its own."""
-    path = urlsplit(root).path if root.startswith(_HTTP) else root
+    path = urlsplit(root).path if root.startswith(HTTP) else root
     names = [unquote(name) for name in path.split("/")]
     usable = [name for name in names if _is_usable(name)] or ["download"]
     return usable[-1 - _PARENTS : -1], usable[-1]
@@ -145,38 +138,3 @@ def _name(path: str) -> str:
 
 def _is_usable(name: str) -> bool:
     return name not in ("", ".", "..") and "/" not in name and "\0" not in name and len(name.encode()) <= 255
-
-
-def _without_secrets(url: str) -> str:
-    if not url.startswith((*_HTTP, "ftp://", "sftp://", "ssh://")):
-        return url
-    parts = urlsplit(url)
-    return urlunsplit((parts.scheme, parts.netloc.rpartition("@")[2], parts.path, "", ""))
-
-
-@contextmanager
-def _failures_named(url: str) -> Iterator[None]:
-    try:
-        yield
-    except WorldtapeError:
-        raise
-    except FileNotFoundError as error:
-        raise InputError("there is nothing at this URL", where=shown_url(url), mend="check it") from error
-    except Exception as error:  # the file systems are others', and raise whatever their libraries do
-        if isinstance(error, OSError) and error.errno in _FULL:
-            raise StorageError("the disk is full", where=shown_url(url), mend="free some space") from error
-        raise UnreadableError(
-            f"it cannot be fetched: {_told(error, url)}",
-            where=shown_url(url),
-            mend="check the URL, the connection and what it needs to log in",
-        ) from error
-
-
-def _told(error: Exception, url: str) -> str:
-    """What an error says, without what the URL has of secrets."""
-    status = getattr(error, "status", None)
-    if isinstance(status, int):
-        return f"the server answers {status} {getattr(error, 'message', '')}".strip()
-    text = str(error).replace(url, shown_url(url))
-    secret = urlsplit(url).query
-    return (text.replace(secret, "…") if secret else text) or type(error).__name__

@@ -61,7 +61,7 @@ class Items:
         self._pairing = Pairing(self._turns, self.loss)
 
     @property
-    def tool_names(self) -> list[str]:
+    def tool_names(self) -> set[str]:
         return self._agent.names
 
     def add(self, item: Object, time: JsonValue = None) -> None:

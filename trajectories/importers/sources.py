@@ -11,8 +11,9 @@ from pathlib import Path
 from typing import BinaryIO, Final, Protocol
 
 from trajectories.importers.base import ContradictionError, Imported, NoTrajectory, Problem, Result, UnreadableError
+from trajectories.importers.encodings import conversion, wide_encoding
 from trajectories.importers.json_arrays import array_elements
-from trajectories.importers.json_text import RepeatedKeyError, parse
+from trajectories.importers.json_text import RepeatedKeyError, parse, why_unreadable
 from trajectories.importers.packing import DAMAGE, open_packed
 from trajectories.importers.tables import TABLE, table_rows
 from trajectories.importers.values import Object, as_object
@@ -138,10 +139,11 @@ class EmptyFileError(UnreadableError):
 
 
 @contextmanager
-def opened(path: Path) -> Iterator[BinaryIO]:
+def opened(path: Path, *, in_any_encoding: bool = False) -> Iterator[BinaryIO]:
     """A file to read, unpacked.
 
-    Raises ``UnreadableError`` where it is missing, empty, a pointer, or damaged.
+    Raises ``UnreadableError`` where it is missing, empty, a pointer, or damaged, and, unless it may be
+    ``in_any_encoding``, where it is UTF-16 or UTF-32.
     """
     try:
         with open_packed(path) as file:
@@ -149,6 +151,8 @@ def opened(path: Path) -> Iterator[BinaryIO]:
         _refuse_pointer(path, head)
         if not head.strip() and len(head) < _SNIFFED_BYTES:
             raise EmptyFileError("the file is empty", where=str(path))
+        if not in_any_encoding and (encoding := wide_encoding(head)):
+            raise UnreadableError(f"not UTF-8, but {encoding}", where=str(path), mend=conversion(encoding))
         with open_packed(path) as file:
             yield file
     except FileNotFoundError as error:
@@ -220,9 +224,11 @@ def _lines(path: Path, file: BinaryIO, max_bytes: int) -> Iterator[Row | Problem
             try:
                 value = parse(line)
             except ValueError as error:
-                yield Problem(str(path), number, f"not JSON: {error}")
+                yield Problem(str(path), number, *why_unreadable(error))
             else:
-                yield Row(str(path), number, Layout.LINES, value, _digest(number, line.strip()))
+                digest = _digest(number, line.strip())
+                del line  # it may be large, and its value is at work from here on
+                yield Row(str(path), number, Layout.LINES, value, digest)
 
 
 def _elements(path: Path, file: BinaryIO, max_bytes: int) -> Iterator[Row | Problem]:
@@ -235,9 +241,10 @@ def _elements(path: Path, file: BinaryIO, max_bytes: int) -> Iterator[Row | Prob
             text = canonical_json(value).encode(errors="surrogatepass")
             yield Row(str(path), number, Layout.ARRAY, value, _digest(number, text))
     except ValueError as error:
+        what, mend = why_unreadable(error)
         if number == 0:
-            raise UnreadableError(f"not JSON: {error}", where=str(path)) from error
-        yield Problem(str(path), number + 1, f"not JSON from here on: {error}")
+            raise UnreadableError(what, where=str(path), mend=mend) from error
+        yield Problem(str(path), number + 1, f"from here on {what}", mend)
 
 
 def _table(path: Path) -> Iterator[Row | Problem]:
@@ -257,9 +264,12 @@ def _document(path: Path, file: BinaryIO, max_bytes: int) -> Row:
     try:
         value = parse(content)
     except ValueError as error:
-        raise UnreadableError(f"not JSON: {error}", where=str(path)) from error
+        what, mend = why_unreadable(error)
+        raise UnreadableError(what, where=str(path), mend=mend) from error
     return Row(str(path), None, Layout.DOCUMENT, value, hashlib.sha256(content).hexdigest())
 
 
 def _digest(number: int, content: bytes) -> str:
-    return hashlib.sha256(b"%d\n%s" % (number, content)).hexdigest()
+    digest = hashlib.sha256(b"%d\n" % number)
+    digest.update(content)
+    return digest.hexdigest()

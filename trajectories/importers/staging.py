@@ -37,9 +37,9 @@ class Staging:
         check_name(header.domain, "domain")
         if not self._domains:
             # Only now: an import that waits for nothing else is no reason for others to wait.
-            missing = missing_folders(self._dataset.journal_folder(self._run))
+            folders = _folders_to(self._dataset.journal_folder(self._run), self._dataset)
             self._stack.enter_context(exclusive(self._dataset, self._run))
-            self._stack.callback(remove_empty, missing)
+            self._stack.callback(remove_empty, folders)
         domain = self._domains.get(header.domain)
         if domain is None:
             domain = _Domain(self._dataset, header.domain, self._run, self._stack, self._part_bytes)
@@ -60,7 +60,7 @@ def staged_import(dataset: Dataset, run: str, *, part_bytes: int = PART_BYTES) -
     """A block whose trajectories are all committed when it ends well, and none of them if not.
 
     If the process is killed while it commits, some parts count and others do not; importing the same again completes
-    it, with the same bytes. Memory is bounded by the largest trajectory and the row group.
+    it, with the same bytes. Memory is bounded by the largest turn and the row group.
 
     Raises ``StorageError`` where the disk is full or fails.
     """
@@ -78,7 +78,7 @@ class _Domain:
         self._partition = Partition(dataset, domain, run)
         self._partition.remove_uncommitted()
         for folder in (self._partition.turns, self._partition.trajectories):
-            stack.callback(remove_empty, missing_folders(folder))
+            stack.callback(remove_empty, _folders_to(folder, dataset))
         self._known = stack.enter_context(KnownKeys())
         for trajectory_id in _committed_ids(dataset, self._partition):
             self._known.add(trajectory_id.encode())
@@ -157,6 +157,14 @@ class _Waiting:
             record = decode(line, self.trajectory_id)
             assert record is not None, "what was written a moment ago can be read"
             yield record
+
+
+def _folders_to(folder: Path, dataset: Dataset) -> list[Path]:
+    """The folders that go if nothing is in them at the end, the innermost first: those inside the data set, which an
+    import that was killed may have made, and those that are not there yet.
+    """
+    inside = [each for each in (folder, *folder.parents) if dataset.folder in each.parents]
+    return [*inside, *missing_folders(dataset.folder)]
 
 
 def _committed_ids(dataset: Dataset, partition: Partition) -> Iterator[str]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from itertools import pairwise
 from pathlib import Path
 from typing import Final
 
@@ -10,6 +11,7 @@ from trajectories.importers import messages
 from trajectories.importers.base import Imported, NoTrajectory, Result, TurnList, UnreadableError, answer, files_named
 from trajectories.importers.conversation import Conversation, drop_unknown_of
 from trajectories.importers.loss import LossReport, whole
+from trajectories.importers.observed import looks_truncated
 from trajectories.importers.sources import Row, each_row
 from trajectories.importers.values import Object, as_object, as_text, objects, plain, seconds, sub
 from trajectories.model import Action, JsonValue, Status, SystemPrompt, Turn
@@ -48,7 +50,9 @@ def _imported(row: Row) -> Imported | NoTrajectory:
         turns: Sequence[Turn] = conversation.read(history)
         loss.add(conversation.loss)
     else:
-        turns = _turns(objects(fields.get("trajectory"), "trajectory"), loss)
+        steps = objects(fields.get("trajectory"), "trajectory")
+        turns = _turns(steps, loss)
+        _compare(steps, history, loss)
         conversation.read(history[:2])
         for message in history:
             # The steps say the same.
@@ -97,6 +101,30 @@ def _turns(steps: Sequence[Object], loss: LossReport) -> Sequence[Turn]:
         text = as_text(step.get("observation"), "an observation")
         turns.add(action, answer(text), duration_s=seconds(step.get("execution_time")))
     return turns.turns
+
+
+def _compare(steps: Sequence[Object], history: Sequence[Object], loss: LossReport) -> None:
+    """Note where the history, which has the observations among words of the harness, does not have that of its step.
+
+    Only where they can be told to run side by side: the last step may be unanswered, as it ends the session.
+    """
+    told = [answer for call, answer in pairwise(history) if call.get("role") == "assistant" != answer.get("role")]
+    if len(told) not in (len(steps), len(steps) - 1):
+        return
+    for step, message in zip(steps, told, strict=False):
+        observation, text = plain(step.get("observation")), _written(message.get("content"))
+        if _squashed(observation) not in _squashed(text) and not looks_truncated(text):
+            loss.infer("observation of a step, which the history tells otherwise")
+
+
+def _written(content: JsonValue) -> str:
+    if not isinstance(content, list):
+        return plain(content)
+    return "\n".join(plain(part.get("text")) for part in content if isinstance(part, Mapping))
+
+
+def _squashed(text: str) -> str:
+    return "".join(text.split())
 
 
 def _thought(step: Object) -> str:

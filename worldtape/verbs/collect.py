@@ -11,8 +11,10 @@ from typing import TYPE_CHECKING, Annotated, Literal
 import typer
 
 from trajectories import InputError
+from trajectories.plurals import plural
 from worldtape import options
-from worldtape.console import note, plural, progress, show_facts, show_json
+from worldtape.console import note, progress, show_facts, show_json
+from worldtape.datasets import local_dataset
 from worldtape.extras import extra
 
 if TYPE_CHECKING:
@@ -35,7 +37,7 @@ def run(
     seed: Annotated[int, typer.Option(help="Of every random choice.")] = 0,
     max_turns: Annotated[int, typer.Option(min=1, help="A trajectory ends after so many turns.")] = 100,
     run_name: Annotated[
-        str | None, typer.Option("--run", help="Name of the run; give an earlier one to go on with it.")
+        str | None, typer.Option("--run", help="Name of the run (default: the time); an earlier one goes on.")
     ] = None,
     engine: options.Engine = "auto",
     secret: Annotated[
@@ -51,8 +53,8 @@ def run(
     Example: worldtape collect examples/tasks --dataset data --policy scripted --seed 7
     """
     from collectors import load_tasks
-    from trajectories import Dataset
 
+    opened = local_dataset(dataset)
     given = load_tasks(tasks)
     chosen = [task for task in given if policy != "scripted" or task.actions]
     if not chosen:
@@ -65,7 +67,7 @@ def run(
         note(f"collect: {plural(len(given) - len(chosen), 'task')} without actions to follow left out")
     summary = asyncio.run(
         _collect(
-            Dataset(dataset),
+            opened,
             chosen,
             run_name=name,
             engine_name=engine,
@@ -99,7 +101,7 @@ async def _collect(
     from sandboxes.engines import open_engine
     from sandboxes.leases import Lease
 
-    with Lease.acquire(run_name) as lease, progress("collect", "episodes") as report:
+    with Lease.acquire(run_name) as lease, progress("collect", "episode") as report:
 
         def on_progress(seen: Progress) -> None:
             report(seen.num_ended, seen.num_planned)

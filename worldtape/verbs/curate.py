@@ -10,7 +10,9 @@ from typing import TYPE_CHECKING, Annotated, Literal, NamedTuple
 import typer
 
 from trajectories import JsonValue
-from worldtape.console import note, plural, progress, show_json, show_table
+from trajectories.plurals import plural
+from worldtape.console import note, progress, show_json, show_table
+from worldtape.datasets import local_dataset
 from worldtape.extras import extra
 from worldtape.options import Scheduler, Workers
 
@@ -46,7 +48,9 @@ def run(
     ] = None,
     benchmark: Annotated[
         list[Path] | None,
-        typer.Option(help="Mask what has an item of this benchmark file or folder in it. May be repeated."),
+        typer.Option(
+            help="Mask what has an item of this benchmark in it: a file or folder (default: none). Repeatable."
+        ),
     ] = None,
     scheduler: Scheduler = None,
     workers: Workers = None,
@@ -61,9 +65,8 @@ def run(
     Example: worldtape curate data --benchmark terminal_test.jsonl --workers 8
     """
     from curation import CurationProfile, Draw, curate, write_report
-    from trajectories import Dataset
 
-    opened = Dataset(dataset)
+    opened = local_dataset(dataset)
     chosen = CurationProfile.from_toml(profile) if profile else CurationProfile()
     if draw is not None:
         chosen = chosen.model_copy(update={"draw": Draw(draw)})
@@ -100,7 +103,7 @@ def run(
 @contextmanager
 def _shown(stage: str) -> Iterator[Progress]:
     """How far a stage is, in megabytes of text."""
-    with progress(f"curate, {stage}", "MB") as report:
+    with progress(f"curate, {stage}", "MB", "MB") as report:
 
         def in_megabytes(done: int, total: int) -> None:
             report(-(-done // 10**6), -(-total // 10**6))
@@ -159,6 +162,8 @@ def _as_json(summary: CurationSummary, page: Path, found: _Found) -> dict[str, J
 
 
 def _show(summary: CurationSummary) -> None:
+    from curation.reasons import MEANINGS
+
     rows = [
         (kind, count.num_turns, f"{count.num_turns / max(1, summary.num_turns):.1%}", count.num_kept)
         for kind, count in summary.classes.items()
@@ -169,7 +174,8 @@ def _show(summary: CurationSummary) -> None:
         ("class", "turns", "share", "kept"),
         rows,
     )
-    show_table("Why turns are in the loss, or are not", ("reason", "turns"), summary.reasons.items())
+    reasons = [(reason, count, MEANINGS[reason]) for reason, count in summary.reasons.items()]
+    show_table("Why turns are in the loss, or are not", ("reason", "turns", "which means"), reasons)
 
 
 def _show_secrets(found: SecretsSummary) -> None:

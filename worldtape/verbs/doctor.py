@@ -103,7 +103,7 @@ async def _engine(name: Literal["docker", "bubblewrap"], conformance: bool) -> l
             if conformance:
                 from sandboxes.conformance import run_conformance
 
-                with progress(f"conformance {name}", "checks"):
+                with progress(f"conformance {name}", "check"):
                     results = await run_conformance(engine)
                 failed = [result.name for result in results if not result.passed]
                 state: Literal["ok", "missing"] = "missing" if failed else "ok"

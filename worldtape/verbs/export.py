@@ -9,10 +9,13 @@ from typing import Annotated, Literal
 
 import typer
 
-from trajectories import Dataset, JsonValue
+from trajectories import JsonValue
 from trajectories.exporters import export_atif
-from worldtape.console import note, plural, show_json
+from trajectories.plurals import plural
+from worldtape.console import note, show_json
+from worldtape.datasets import reading
 from worldtape.extras import extra
+from worldtape.options import check_known
 
 NAME = "export"
 
@@ -21,7 +24,7 @@ def run(
     dataset: Annotated[str, typer.Argument(help="The data set's folder or URL.")],
     folder: Annotated[Path, typer.Argument(help="Where the files go: one a trajectory.")],
     to: Annotated[Literal["atif"], typer.Option("--to", help="The format.")] = "atif",
-    run: Annotated[str | None, typer.Option("--run", help="Only the trajectories of this run.")] = None,
+    run: Annotated[str | None, typer.Option("--run", help="Only those of this run (default: of all).")] = None,
     with_secrets: Annotated[
         bool, typer.Option("--with-secrets", help="Leave found secrets and personal data in; else placeholders stand.")
     ] = False,
@@ -35,7 +38,10 @@ def run(
     """
     redactions: Counter[str] = Counter()
     revise = None if with_secrets else _without_secrets(redactions)
-    count = export_atif(Dataset(dataset), folder, run=run, revise=revise)
+    with reading(dataset) as opened:
+        if run is not None:
+            check_known("run", run, sorted({part.run for part in opened.trajectory_parts()}))
+        count = export_atif(opened, folder, run=run, revise=revise)
     counts = dict(sorted(redactions.items()))
     if as_json:
         show_json({"format": to, "folder": str(folder), "trajectories": count, "redactions": counts})

@@ -6,9 +6,11 @@ from typing import Annotated, TypedDict
 
 import typer
 
-from trajectories import DOMAINS, Dataset, InputError, JsonValue
+from trajectories import DOMAINS, InputError, JsonValue
 from trajectories.importers import FORMATS, Corpus, CorpusSettings, Field, Importer, ImportReport, import_trajectories
 from worldtape.console import note, progress, show_facts, show_json, show_table
+from worldtape.datasets import local_dataset
+from worldtape.options import check_known
 
 NAME = "import"
 
@@ -31,18 +33,21 @@ def run(
     paths: Annotated[list[str], typer.Argument(metavar="PATH...", help=_PATHS)],
     dataset: Annotated[str, typer.Option(help="The data set's folder.")],
     run: Annotated[str | None, typer.Option(help="What to call it (default: import-FORMAT).")] = None,
-    domain: Annotated[str | None, typer.Option(help="Their domain, where the importer would choose wrong.")] = None,
-    licence: Annotated[str, typer.Option(help="Of what does not name its own; every trajectory's row has one.")] = "",
+    domain: Annotated[str | None, typer.Option(help="Their domain (default: what the importer chooses).")] = None,
+    licence: Annotated[str, typer.Option(help="Of what does not name its own (default: none).")] = "",
     strict: Annotated[bool, typer.Option("--strict", help="Import nothing if anything cannot be read.")] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print the report as JSON.")] = False,
-    field: Annotated[Field | None, typer.Option(help="Corpus: what the texts are about.")] = None,
+    field: Annotated[
+        str | None,
+        typer.Option(metavar="FIELD", help=f"Corpus: what the texts are about; one of: {', '.join(Field)}."),
+    ] = None,
     source: Annotated[str, typer.Option(help="Corpus: its name (default: what its rows say).")] = "",
-    text_key: Annotated[str | None, typer.Option(help="Corpus: the column of the text, if no usual one.")] = None,
-    title_key: Annotated[str | None, typer.Option(help="Corpus: the column of the title.")] = None,
-    id_key: Annotated[str | None, typer.Option(help="Corpus: the column of the id.")] = None,
-    date_key: Annotated[str | None, typer.Option(help="Corpus: the column of the date.")] = None,
-    licence_key: Annotated[str | None, typer.Option(help="Corpus: the column of the licence.")] = None,
-    source_key: Annotated[str | None, typer.Option(help="Corpus: the column of the source.")] = None,
+    text_key: Annotated[str | None, typer.Option(help="Corpus: column of the text (default: the usual).")] = None,
+    title_key: Annotated[str | None, typer.Option(help="Corpus: column of the title (default: the usual).")] = None,
+    id_key: Annotated[str | None, typer.Option(help="Corpus: column of the id (default: the usual).")] = None,
+    date_key: Annotated[str | None, typer.Option(help="Corpus: column of the date (default: the usual).")] = None,
+    licence_key: Annotated[str | None, typer.Option(help="Corpus: column of the licence (default: the usual).")] = None,
+    source_key: Annotated[str | None, typer.Option(help="Corpus: column of the source (default: the usual).")] = None,
 ) -> None:
     """Import trajectories of another format, or texts, whole or not at all, and report what was lost.
 
@@ -60,10 +65,11 @@ def run(
         licence_key=licence_key,
         source_key=source_key,
     )
+    check_known("format", source_format, FORMATS)
     importer = _corpus(source_format, field, source, keys)
-    with progress("import", "trajectories") as report_progress:
+    with progress("import", "trajectory", "trajectories") as report_progress:
         report = import_trajectories(
-            Dataset(dataset),
+            local_dataset(dataset),
             source_format,
             paths,
             run=run,
@@ -78,12 +84,13 @@ def run(
     _show(report, as_json=as_json)
 
 
-def _corpus(source_format: str, field: Field | None, source: str, keys: _Keys) -> Importer | None:
+def _corpus(source_format: str, field: str | None, source: str, keys: _Keys) -> Importer | None:
     """The importer of texts with its settings; None for another format, which has none."""
     if source_format == _CORPUS:
         if field is None:
             raise InputError("what the texts are about is not said", mend=f"--field with one of: {', '.join(Field)}")
-        return Corpus(CorpusSettings(field=field, source=source, **keys))
+        check_known("field", field, Field)
+        return Corpus(CorpusSettings(field=Field(field), source=source, **keys))
     given = {"field": field, "source": source, **keys}
     for name, value in given.items():
         if value:

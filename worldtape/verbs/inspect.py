@@ -10,7 +10,9 @@ import polars as pl
 import typer
 
 from trajectories import Dataset, InputError, Trajectory
-from worldtape.console import note, plural, show_facts, show_json, show_table, show_text
+from trajectories.plurals import plural
+from worldtape.console import note, show_facts, show_json, show_table, show_text
+from worldtape.datasets import reading
 from worldtape.extras import extra
 
 NAME = "inspect"
@@ -26,19 +28,20 @@ Row = dict[str, Any]
 def run(
     dataset: Annotated[str, typer.Argument(help="The data set's folder or URL.")],
     trajectory: Annotated[str | None, typer.Argument(help="A trajectory's id, or its beginning.")] = None,
-    run: Annotated[str | None, typer.Option(help="Of which run the trajectory is, where several have it.")] = None,
+    run: Annotated[str | None, typer.Option(help="Of which run the trajectory is (default: of the only one).")] = None,
     curation: Annotated[
         str | None, typer.Option(help="Whose classes and mask to show (default: 'default', where there is one).")
     ] = None,
-    limit: Annotated[int, typer.Option(min=1, help="List so many trajectories at most.")] = 100,
+    limit: Annotated[int, typer.Option(min=1, help="List so many trajectories, and so many runs, at most.")] = 100,
     as_json: Annotated[bool, typer.Option("--json", help="Print it as JSON.")] = False,
 ) -> None:
     """List what a data set holds, or print one trajectory turn by turn with its classes, its mask and the reasons.
 
-    Example: worldtape inspect data, then: worldtape inspect data 3f2a
+    Example: worldtape inspect data --limit 10
+
+    Example: worldtape inspect data terminal-3f
     """
-    opened = Dataset(dataset)
-    with opened.naming_damage():
+    with reading(dataset) as opened:
         if trajectory is None:
             trajectories = opened.scan_trajectories()
             _show_overview(trajectories, _sidecar(opened, curation), limit, as_json=as_json)
@@ -61,15 +64,21 @@ def _show_overview(trajectories: pl.LazyFrame, sidecar: pl.LazyFrame | None, lim
         .head(limit)
         .collect(engine="streaming")
     )
-    num_trajectories = int(runs["trajectories"].sum())
+    num_trajectories, num_runs = int(runs["trajectories"].sum()), runs.height
+    runs = runs.head(limit)
     if as_json:
+        counts = {"num_trajectories": num_trajectories, "num_runs": num_runs}
         tables = {"domains": domains, "runs": runs, "trajectories": listed}
-        show_json({"num_trajectories": num_trajectories, **{name: rows.to_dicts() for name, rows in tables.items()}})
+        show_json({**counts, **{name: rows.to_dicts() for name, rows in tables.items()}})
         return
-    first = f"The first {limit:,} of " if num_trajectories > limit else ""
-    show_table(f"{first}{plural(num_trajectories, 'trajectory', 'trajectories')}", listed.columns, listed.iter_rows())
-    show_table("Runs", runs.columns, runs.iter_rows())
+    _show_first(listed, num_trajectories, "trajectory", "trajectories")
+    _show_first(runs, num_runs, "run", "runs")
     show_table("Domains", [name.replace("_", " ") for name in domains.columns], domains.iter_rows())
+
+
+def _show_first(rows: pl.DataFrame, count: int, noun: str, several: str) -> None:
+    first = f"The first {rows.height:,} of " if count > rows.height else ""
+    show_table(f"{first}{plural(count, noun, several)}", rows.columns, rows.iter_rows())
 
 
 def _domains(trajectories: pl.LazyFrame, sidecar: pl.LazyFrame | None) -> pl.DataFrame:
@@ -148,7 +157,9 @@ def _show_trajectory(trajectory: Trajectory, judged: Mapping[int, Row], *, as_js
         show_json({"trajectory": row, "turns": turns})
         return
     show_facts(str(row["trajectory_id"]), {name: row[name] for name in _HEADER if row.get(name) not in (None, "")})
-    show_text(f"\nInstruction\n{row['instruction']}\n\nInitial state\n{row['initial_state']}")
+    for name, text in (("Instruction", row["instruction"]), ("Initial state", row["initial_state"])):
+        if text:
+            show_text(f"\n{name}\n{text}")
     for turn in trajectory.turns.iter_rows(named=True):
         show_text(_turn_text(turn, judged.get(turn["turn"])))
 

@@ -8,7 +8,9 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
+from trajectories.plurals import plural
 from worldtape.console import note, progress, show_facts, show_json, show_table
+from worldtape.datasets import local_dataset
 from worldtape.extras import extra
 from worldtape.options import Scheduler, Workers
 
@@ -46,13 +48,12 @@ def run(
     Example: worldtape pack data --tokenizer Qwen/Qwen3-0.6B --context 8192
     """
     from sharding import pack
-    from trajectories import Dataset
     from worldtape.hub import quiet_hub
 
     quiet_hub()
 
-    opened = Dataset(dataset)
-    with progress("pack", "row groups", [f"{dataset} with {tokenizer}, context {context}"]) as report:
+    opened = local_dataset(dataset)
+    with progress("pack", "row group", headings=[f"{dataset} with {tokenizer}, context {context}"]) as report:
         summary = pack(
             opened,
             tokenizer=tokenizer,
@@ -88,7 +89,7 @@ def _show(summary: PackSummary) -> None:
             "packs": f"{made.packs.num_packs:,} of {made.packs.context:,} tokens, {made.packs.fill:.2%} full",
             "too long": f"{made.packs.num_split_documents:,} split, {made.packs.num_dropped_documents:,} dropped",
             "placeholders": redactions or "none",
-            "volatile": f"{made.num_volatile_tokens:,} tokens out of the loss for it",
+            "volatile": f"{plural(made.num_volatile_tokens, 'token')} out of the loss for it",
             "chat template": f"{made.chat_template.origin}: {made.chat_template.reason}",
         },
     )

@@ -8,6 +8,7 @@ import typer
 
 from trajectories import Dataset, InputError
 from worldtape.console import note, show_json, show_table
+from worldtape.datasets import reading
 from worldtape.extras import extra
 
 if TYPE_CHECKING:
@@ -50,7 +51,9 @@ def _opened(pools: list[str]) -> dict[str, list[Dataset]]:
         name, separator, url = pool.partition("=")
         if not name or not separator or not url:
             raise InputError("a pool is given as NAME=DATASET", where=pool, mend="for example: cpt=data")
-        opened.setdefault(name, []).append(Dataset(url))
+        with reading(url) as dataset:
+            dataset.trajectory_parts()  # what is not there is told of the one that it is
+        opened.setdefault(name, []).append(dataset)
     return opened
 
 

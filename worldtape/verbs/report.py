@@ -9,7 +9,9 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from trajectories import JsonValue
-from worldtape.console import note, plural, show_json, show_table
+from trajectories.plurals import plural
+from worldtape.console import note, show_json, show_table
+from worldtape.datasets import local_dataset
 from worldtape.extras import extra
 
 if TYPE_CHECKING:
@@ -42,9 +44,8 @@ def run(
     """
     from curation import open_sidecar, write_report
     from curation.report import find_report, read_report, write_comparison
-    from trajectories import Dataset
 
-    opened = Dataset(dataset)
+    opened = local_dataset(dataset)
     sidecar = open_sidecar(opened, name)
     with opened.naming_damage():
         other = None if against is None else find_report(opened, name, against)
@@ -92,7 +93,8 @@ def _show(report: Report) -> None:
         ("class", "turns", "share", "kept", "kept of them", "of their text"),
         rows,
     )
-    show_table("Reasons", ("reason", "turns"), [(facts.name, facts.num_turns) for facts in report.reasons])
+    reasons = [(facts.name, facts.num_turns, facts.meaning) for facts in report.reasons]
+    show_table("Why turns are in the loss, or are not", ("reason", "turns", "which means"), reasons)
 
 
 def _show_comparison(compared: Comparison) -> None:

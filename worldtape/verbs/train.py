@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from trajectories import InputError
+from trajectories.plurals import plural
 from worldtape.console import note, progress, show_facts, show_json
 from worldtape.extras import extra
 
@@ -71,12 +72,12 @@ def run(
             where=str(shards),
             mend="give a smaller --context; the rest of every pack would be padding",
         )
-    headings = [f"{model} on {len(dataset)} packs of {dataset.context} tokens"]
+    headings = [f"{model} on {plural(len(dataset), 'pack')} of {plural(dataset.context, 'token')}"]
     if warmup >= steps:
         headings.append(
-            f"the run ends within its warm-up of {warmup} steps, before the learning rate is at its highest"
+            f"the run ends within its warm-up of {plural(warmup, 'step')}, before the learning rate is at its highest"
         )
-    with progress("train", "steps", headings) as report:
+    with progress("train", "step", headings=headings) as report:
 
         def on_step(metrics: StepMetrics) -> None:
             rate = metrics.num_tokens / metrics.seconds

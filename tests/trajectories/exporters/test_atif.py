@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import json
+from collections import Counter
+from collections.abc import Iterable
 from dataclasses import replace
 from operator import itemgetter
 from pathlib import Path
+from typing import Any, cast
 
 import pyarrow as pa
 import pytest
@@ -13,7 +16,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tests.trajectories.importers import samples
-from tests.trajectories.importers.import_support import imported, written
+from tests.trajectories.importers.import_support import imported, store_rows, written
 from tests.trajectories.store_support import BEGIN, header, observation
 from trajectories import (
     Action,
@@ -23,6 +26,7 @@ from trajectories import (
     Header,
     InputError,
     JournalWriter,
+    JsonValue,
     Observation,
     Status,
     Turn,
@@ -31,6 +35,7 @@ from trajectories import (
 from trajectories.exporters import atif_document, export_atif
 from trajectories.exporters.stored import StoredTrajectory
 from trajectories.importers import Corpus, CorpusSettings, Field, import_trajectories
+from trajectories.importers.atif_kept import KEPT_COLUMNS, KEPT_TURN_COLUMNS, PROMPT_PARTS
 from trajectories.rows import end_row, start_row, turn_row
 from trajectories.schemas import TRAJECTORIES, TURNS
 
@@ -58,17 +63,28 @@ _OBSERVATION = st.builds(
     exit_code=st.none() | st.integers(-1, 255),
     timed_out=st.booleans(),
     truncated=st.booleans(),
-    bytes_total=st.integers(10**6, 10**9),
+    bytes_total=st.integers(0, 2**63 - 1),
     error_kind=st.none() | st.sampled_from(ErrorKind),
     error=st.none() | st.text(min_size=1),
     tree_status=st.none() | st.just("partial"),
+    state=st.none() | st.text(min_size=1),
+    settle_s=st.floats(0, 10**9),
 )
 
 
 def _turns(pairs: Pairs) -> list[Turn]:
+    before = [None, *(seen.state for _, seen in pairs)]
     return [
-        Turn(number=number, action=action, observation=seen, started_at=BEGIN, duration_s=0.5)
-        for number, (action, seen) in enumerate(pairs, 1)
+        Turn(
+            number=number,
+            action=action,
+            observation=seen,
+            started_at=BEGIN,
+            duration_s=0.5,
+            state_before=state,
+            is_noop=None if state is None else seen.state == state,
+        )
+        for number, ((action, seen), state) in enumerate(zip(pairs, before, strict=False), 1)
     ]
 
 
@@ -96,8 +112,85 @@ def _stored(pairs: Pairs) -> StoredTrajectory:
 def test_every_turn_comes_back_as_it_was(tmp_path_factory: pytest.TempPathFactory, pairs: Pairs) -> None:
     path = written(tmp_path_factory.getbasetemp(), "round-trip.json", atif_document(_stored(pairs)))
     (trajectory,) = imported("atif", path)
-    assert [(turn.action, turn.observation) for turn in trajectory.turns] == pairs
-    assert {(turn.started_at, turn.duration_s) for turn in trajectory.turns} <= {(BEGIN, 0.5)}
+    assert list(trajectory.turns) == _turns(pairs)
+    assert not trajectory.loss.no_place
+
+
+_TRUTHS = ("timed_out", "truncated", "is_noop")
+_NUMBERS = ("seed", "attempt", "exit_code", "bytes_total", "duration_s", "settle_s")
+_TIMES = ("started_at", "ended_at")
+_ONE_OF = ("status", "error_kind")
+_ANYTHING = ("payload", "source_format", "outcome", "versions", "prompt")
+_NO_TEXT: st.SearchStrategy[JsonValue] = st.booleans() | st.lists(_JSON) | st.dictionaries(st.text(), _JSON)
+_NO_OBJECT: st.SearchStrategy[JsonValue] = st.booleans() | st.integers() | st.text() | st.lists(_JSON)
+
+
+def _wrong(name: str) -> st.SearchStrategy[JsonValue]:
+    """Values that a column cannot have."""
+    if name in _TRUTHS:
+        return st.integers() | st.text() | st.lists(_JSON)
+    if name in _NUMBERS:
+        return _NO_TEXT | st.text() | st.integers(2**63)
+    if name in (*_TIMES, *_ONE_OF):
+        return _NO_TEXT | st.text(max_size=3)
+    return _NO_TEXT | (st.integers() if name == "action" else st.nothing())
+
+
+def _damaged(columns: Iterable[str]) -> st.SearchStrategy[dict[str, JsonValue]]:
+    names = [name for name in columns if name not in _ANYTHING]
+    return st.fixed_dictionaries({}, optional={name: _wrong(name) for name in names})
+
+
+@settings(max_examples=60, deadline=None)
+@given(
+    of_trajectory=_damaged(KEPT_COLUMNS),
+    of_prompt=_damaged(PROMPT_PARTS),
+    of_versions=st.dictionaries(st.text(), _NO_TEXT, max_size=3),
+    of_turn=_damaged((*KEPT_TURN_COLUMNS, "action")),
+)
+def test_every_value_that_is_not_what_its_name_says_is_counted(
+    tmp_path_factory: pytest.TempPathFactory,
+    of_trajectory: dict[str, JsonValue],
+    of_prompt: dict[str, JsonValue],
+    of_versions: dict[str, JsonValue],
+    of_turn: dict[str, JsonValue],
+) -> None:
+    document = cast("Any", atif_document(_stored([(Action("ls", "ls"), observation("$ ls"))])))
+    kept = document["extra"]["worldtape"]
+    kept |= {**of_trajectory, "versions": of_versions}
+    kept["prompt"] |= of_prompt
+    document["steps"][-1]["extra"]["worldtape"] |= of_turn
+    path = written(tmp_path_factory.getbasetemp(), "damaged.json", document)
+    (trajectory,) = imported("atif", path)
+    expected = [f"trajectory.extra.worldtape.{name}" for name in of_trajectory]
+    expected += [f"trajectory.extra.worldtape.prompt.{name}" for name in of_prompt]
+    expected += [f"trajectory.extra.worldtape.versions.{name}" for name in of_versions]
+    expected += [f"step.extra.worldtape.{name}" for name in of_turn]
+    expected += ["step.extra.worldtape.payload"] if "action" in of_turn else []
+    assert trajectory.loss.no_place == Counter(expected)
+    store_rows(trajectory)
+
+
+@pytest.mark.parametrize("path", [("outcome",), ("versions",), ("prompt",), ()])
+@given(wrong=_NO_OBJECT)
+def test_what_should_be_an_object_and_is_none_is_counted(
+    tmp_path_factory: pytest.TempPathFactory, path: tuple[str, ...], wrong: JsonValue
+) -> None:
+    document = cast("Any", atif_document(_stored([])))
+    holder, name = document["extra"], "worldtape"
+    for inner in path:
+        holder, name = holder[name], inner
+    holder[name] = wrong
+    (trajectory,) = imported("atif", written(tmp_path_factory.getbasetemp(), "damaged.json", document))
+    assert trajectory.loss.no_place[".".join(("trajectory.extra.worldtape", *path))] == 1
+
+
+def test_what_a_screen_showed_may_be_more_than_what_was_put_out(tmp_path: Path) -> None:
+    seen = replace(observation("$ ls" + " " * 70), bytes_total=6)
+    data = _recorded(tmp_path / "data", [(Action.keys(("ls\n", 0.5)), seen)])
+    export_atif(data, tmp_path / "out")
+    (trajectory,) = imported("atif", tmp_path / "out")
+    assert trajectory.turns[0].observation.bytes_total == 6
 
 
 def test_the_trajectory_comes_back_as_it_was(tmp_path: Path) -> None:

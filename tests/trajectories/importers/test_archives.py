@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import random
 import tarfile
 import zipfile
 from contextlib import suppress
 from pathlib import Path
-from tempfile import mkdtemp
+from tempfile import TemporaryDirectory, mkdtemp
 
 import pytest
 from hypothesis import HealthCheck, given, settings
@@ -14,7 +15,7 @@ from hypothesis import strategies as st
 
 from tests.trajectories.importers.fetch_support import ARCHIVES, archive, link, tar_bytes
 from trajectories.importers import LIMITS, Limits, LossReport, UnreadableError
-from trajectories.importers.archives import archive_stem, unpack
+from trajectories.importers.archives import DamagedArchiveError, archive_stem, unpack
 from trajectories.importers.incoming import Meter
 
 _MEBIBYTE = 2**20
@@ -134,13 +135,55 @@ def test_a_damaged_header_is_not_taken_for_the_end(tmp_path: Path) -> None:
         _unpacked(path)
 
 
-@pytest.mark.parametrize("end", ARCHIVES)
-def test_an_archive_that_was_cut_off_is_refused(end: str, tmp_path: Path) -> None:
-    path = archive(tmp_path / f"x{end}", {"a.txt": bytes(range(256)) * 400, "b.txt": bytes(range(255)) * 400})
-    content = path.read_bytes()
-    path.write_bytes(content[: len(content) // 2])
-    with pytest.raises(UnreadableError, match="the archive cannot be read"):
+NOISE = random.Random(0).randbytes(300_000)
+MEMBERS = {name: NOISE[begin : begin + 100_000] for begin, name in ((0, "a"), (100_000, "b"), (200_000, "c"))}
+
+
+def _cut(path: Path, size: int) -> dict[str, bytes]:
+    """What is unpacked of an archive that was cut."""
+    path.write_bytes(path.read_bytes()[:size])
+    with pytest.raises(DamagedArchiveError, match="cannot be read to its end"):
         _unpacked(path)
+    return {each.name: each.read_bytes() for each in (path.parent / "inside").iterdir()}
+
+
+@pytest.mark.parametrize("end", sorted({*ARCHIVES} - {".zip"}))
+@pytest.mark.parametrize("part", [0.1, 0.5, 0.9])
+def test_a_tar_that_was_cut_gives_the_files_that_are_whole(end: str, part: float, tmp_path: Path) -> None:
+    path = archive(tmp_path / f"x{end}", MEMBERS)
+    files = _cut(path, int(path.stat().st_size * part))
+    expected = int(part * len(MEMBERS))
+    assert len(files) <= expected
+    # Of so small a file bzip2 makes one block, and Zstandard is read a mebibyte at a time.
+    assert len(files) == expected or end in (".tar.bz2", ".tar.zst")
+    assert files.items() <= MEMBERS.items()
+
+
+@given(size=st.integers(512, 3 * 1024))
+def test_a_tar_cut_at_any_byte_is_told_to_be(size: int) -> None:
+    with TemporaryDirectory() as folder:
+        path = Path(folder, "x.tar")
+        path.write_bytes(tar_bytes({"a": b"a" * 512, "b": b"b", "c": b"c" * 512}))
+        ends = {"a": 1024, "b": 1537, "c": 3072}
+        assert _cut(path, size).keys() == {name for name, end in ends.items() if size >= end}
+
+
+@pytest.mark.parametrize("part", [0.1, 0.5, 0.99])
+def test_a_zip_that_was_cut_lacks_the_list_of_its_files(part: float, tmp_path: Path) -> None:
+    path = archive(tmp_path / "x.zip", MEMBERS)
+    path.write_bytes(path.read_bytes()[: int(path.stat().st_size * part)])
+    with pytest.raises(
+        DamagedArchiveError, match="lacks the list of its files, which a zip has at its end: it was cut"
+    ):
+        _unpacked(path)
+
+
+def test_a_zip_gives_the_files_before_a_damaged_one(tmp_path: Path) -> None:
+    path = archive(tmp_path / "x.zip", MEMBERS)
+    content = bytearray(path.read_bytes())
+    content[150_000] ^= 1
+    path.write_bytes(content)
+    assert _cut(path, len(content)).keys() == {"a"}
 
 
 def test_a_header_that_would_fill_the_memory_is_refused(tmp_path: Path) -> None:

@@ -58,6 +58,20 @@ def _calls(*names: str, ids: bool) -> Json:
     return {"role": "assistant", "content": None, "tool_calls": calls}
 
 
+def _openhands(event_id: str, command: str) -> list[Json]:
+    action = {"kind": "ActionEvent", "id": event_id, "tool_name": "terminal", "action": {"command": command}}
+    seen = {"kind": "ObservationEvent", "action_id": event_id, "observation": {"content": command}}
+    return [action, seen]
+
+
+def _swe_agent(*told: str) -> Json:
+    steps = [{"action": f"cat {number}", "observation": f"text of {number}"} for number in range(3)]
+    history = [{"role": "user", "content": "go"}]
+    for text in told:
+        history += [{"role": "assistant", "content": "cat"}, {"role": "user", "content": text}]
+    return {"trajectory": steps, "history": history}
+
+
 WORLD = {**samples.WORLD_BENCH, "turn_idx": 2, "total_turns": 5}
 
 REFUSED = [
@@ -67,6 +81,7 @@ REFUSED = [
     ("agentworldbench", "os_test.jsonl", [{**WORLD, "turn_idx": "7"}], "turn_idx is 7"),
     ("agentworldbench", "os_test.jsonl", [{**WORLD, "total_turns": 0}], "total_turns is 0"),
     ("agentworldbench", "os_test.jsonl", [{**WORLD, "total_turns": 1}], "total_turns is 1"),
+    ("openhands", "a.jsonl", [*_openhands("e", "ls"), *_openhands("e", "pwd")], "two actions have the id e"),
     (
         "messages",
         "a.jsonl",
@@ -171,3 +186,30 @@ def test_a_gemini_result_of_another_tool_is_told(tmp_path: Path) -> None:
     message = {"type": "gemini", "content": "", "toolCalls": [{"name": "look", "args": {}, "result": result}]}
     trajectory = only("gemini-cli", written(tmp_path, "a.json", {"messages": [message]}))
     assert trajectory.loss.inferred["answer beside its call, though it names another tool"] == 1
+
+
+def test_an_openhands_action_that_is_there_twice_counts_once(tmp_path: Path) -> None:
+    path = written(tmp_path, "a.jsonl", *_openhands("e", "ls"), *_openhands("e", "ls"), *_openhands("f", "pwd"))
+    trajectory = only("openhands", path)
+    assert answers(trajectory) == ["ls", "pwd"]
+    assert trajectory.loss.skipped == {"action repeated": 1, "observation without its action": 1}
+
+
+@pytest.mark.parametrize(
+    ("told", "count"),
+    [
+        (["text of 0\nbash-$", " text\r\nof 1 ", "<output>text of 2</output>"], 0),
+        (["text of 0\nbash-$", "text of 1"], 0),
+        (["text of 0", "another text", "text of 2"], 1),
+        (["another text", "another text"], 2),
+        (["text of 0", "text [truncated]"], 0),
+        (["another text"], 0),
+    ],
+    ids=["the-same", "the-last-unanswered", "one", "all", "cut", "not-side-by-side"],
+)
+def test_an_observation_that_the_history_tells_otherwise_is_counted(
+    tmp_path: Path, told: list[str], count: int
+) -> None:
+    trajectory = only("swe-agent", written(tmp_path, "a.traj", _swe_agent(*told)))
+    assert answers(trajectory) == ["text of 0", "text of 1", "text of 2"]
+    assert trajectory.loss.inferred["observation of a step, which the history tells otherwise"] == count

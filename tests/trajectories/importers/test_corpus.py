@@ -50,6 +50,13 @@ def test_a_document_is_a_trajectory_of_one_turn(tmp_path: Path) -> None:
     assert "read_document" in water["action_space"]
 
 
+def test_every_document_is_a_task_of_its_own(tmp_path: Path) -> None:
+    """Also where two have one title, so that none is taken for another attempt at the same."""
+    _import(tmp_path / "data", written(tmp_path, "laws.jsonl", *({"title": "Act", "text": f"Law {n}"} for n in "abc")))
+    rows = Dataset(tmp_path / "data").scan_trajectories().collect()
+    assert rows["task_id"].n_unique() == rows["task_sha256"].n_unique() == 3
+
+
 def test_an_import_again_adds_nothing_and_the_bytes_are_the_same(tmp_path: Path) -> None:
     path = written(tmp_path, "laws.jsonl", *samples.LAWS)
     for name in ("one", "two"):
@@ -200,7 +207,7 @@ def test_a_line_that_is_not_utf8_is_a_problem(tmp_path: Path) -> None:
     path = tmp_path / "laws.jsonl"
     path.write_bytes(b'{"text": "A law."}\n{"text": "\xff"}\n')
     (problem,) = problems(path)
-    assert (problem.line, "utf-8" in problem.reason) == (2, True)
+    assert (problem.line, "UTF-8" in problem.reason) == (2, True)
 
 
 def test_an_id_that_is_there_twice_with_different_texts_is_a_problem(tmp_path: Path) -> None:

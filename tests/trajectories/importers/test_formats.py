@@ -369,6 +369,8 @@ def test_an_osworld_screenshot_shows_what_came_after_its_action(tmp_path: Path) 
     trajectory = only("osworld", path)
     assert actions(trajectory) == ["pyautogui.click(1, 2)", "WAIT"]
     assert trajectory.screenshots == {1: path.with_name("step_1.png")}
+    assert trajectory.loss.no_place == {"text of an observation, which was kept as an image": 1}
+    assert trajectory.loss.skipped == {"screenshot whose file is not there": 1, "DONE of the agent": 1}
     assert trajectory.source_id == "chrome/task-1"
     assert trajectory.outcome == {"reward": 1, "done": True, "ended_by": "DONE", "score": 1.0}
     first, second = trajectory.turns

@@ -14,6 +14,7 @@ import polars as pl
 import pytest
 
 from tests.trajectories.importers import samples
+from tests.trajectories.importers.fetch_support import archive
 from tests.trajectories.importers.import_support import imported, written
 from trajectories import Dataset, InputError
 from trajectories.importers import ImportReport, UnreadableError, import_trajectories, open_importer
@@ -83,6 +84,19 @@ def test_a_named_archive_that_cannot_be_unpacked_is_a_problem_of_its_own(tmp_pat
     whole = written(tmp_path, "whole.jsonl", _chat(1))
     report = import_trajectories(Dataset(tmp_path / "data"), "messages", [broken, whole], licence="CC0-1.0")
     assert (report.num_trajectories, [problem.file for problem in report.problems]) == (1, [str(broken)])
+
+
+def test_a_named_archive_that_breaks_off_gives_the_files_before_it(tmp_path: Path) -> None:
+    files = {f"{n}.jsonl": f"{json.dumps(_chat(n))}\n".encode() for n in range(3)}
+    path = archive(tmp_path / "cut.tar", files)
+    path.write_bytes(path.read_bytes()[: path.read_bytes().index(b"2.jsonl") + 600])
+    report = import_trajectories(Dataset(tmp_path / "data"), "messages", [path], licence="CC0-1.0")
+    assert (report.num_trajectories, [problem.file for problem in report.problems]) == (2, [str(path)])
+    assert "cannot be read to its end" in report.problems[0].reason
+    sources = Dataset(tmp_path / "data").scan_trajectories().collect()["source"]
+    assert set(sources) == {f"{path}!0.jsonl", f"{path}!1.jsonl"}
+    with pytest.raises(UnreadableError, match=r"cut\.tar"):
+        _import(tmp_path / "strictly", path, strict=True)
 
 
 def test_an_import_that_fails_leaves_not_even_a_folder(tmp_path: Path) -> None:
@@ -187,6 +201,35 @@ def test_an_import_that_is_killed_while_it_commits_is_completed_by_the_next(tmp_
     report = _import(tmp_path / "data", path)
     assert report.num_trajectories == 40
     assert _files(tmp_path / "data") == _files(tmp_path / "whole")
+
+
+def test_an_import_that_is_killed_before_it_commits_leaves_nothing_that_the_next_does_not_remove(
+    tmp_path: Path,
+) -> None:
+    path = written(tmp_path, "chats.jsonl", *map(_chat, range(40)))
+    _import(tmp_path / "whole", path)
+    process = multiprocessing.get_context("forkserver").Process(
+        target=_import_killed_on_the_way, args=(tmp_path / "data", path)
+    )
+    process.start()
+    process.join(30)
+    assert process.exitcode == -signal.SIGKILL
+    assert (tmp_path / "data" / "journal" / RUN).is_dir()
+    with pytest.raises(UnreadableError):
+        _import(tmp_path / "data", written(tmp_path, "broken.jsonl", _chat(1), "{broken"), strict=True)
+    assert not list((tmp_path / "data").iterdir())
+    _import(tmp_path / "data", path)
+    assert sorted(_below(tmp_path / "data")) == sorted(_below(tmp_path / "whole"))
+
+
+def _below(folder: Path) -> list[Path]:
+    return [path.relative_to(folder) for path in folder.rglob("*")]
+
+
+def _import_killed_on_the_way(folder: Path, path: Path) -> None:
+    """Import, and die when all is written aside."""
+    with patch.object(StagedPart, "commit", lambda _: os.kill(os.getpid(), signal.SIGKILL)):
+        _import(folder, path)
 
 
 def _killed_import(folder: Path, path: Path) -> None:

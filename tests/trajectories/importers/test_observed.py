@@ -106,5 +106,5 @@ def test_what_was_visible_at_the_start_counts_and_what_the_source_says_stays(tmp
     loss = LossReport()
     (turn,) = marked_unchanged(trajectory.turns, "web", "a", loss)
     assert turn.is_noop is True
-    assert marked_unchanged([turn], "web", "b", loss) == [turn]
+    assert list(marked_unchanged([turn], "web", "b", loss)) == [turn]
     assert loss.inferred == {"turn without effect, by the same text": 1}

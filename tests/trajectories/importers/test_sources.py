@@ -126,6 +126,21 @@ def test_what_json_cannot_say_becomes_a_string(tmp_path: Path) -> None:
     assert _values(tmp_path / "a", "[NaN, -Infinity, 1e999, 1e300]") == ["NaN", "-Infinity", "1e999", 1e300]
 
 
+@pytest.mark.parametrize("digits", ["9" * 5000, f"-{'9' * 5000}", f"{'9' * 5000}.5"])
+@pytest.mark.parametrize("layout", ['{{"a": {}}}\n{{"a": 1}}\n', '[{{"a": {}}}, {{"a": 1}}]', '{{"a":\n{}\n}}'])
+def test_a_number_of_more_digits_than_python_reads_is_kept_as_written(tmp_path: Path, layout: str, digits: str) -> None:
+    first, *others = _values(tmp_path / "a", layout.format(digits))
+    assert first == {"a": digits}
+    assert others in ([], [{"a": 1}])
+
+
+def test_a_row_with_a_key_twice_and_a_long_number_is_one_problem(tmp_path: Path) -> None:
+    (problem, row) = _rows(tmp_path / "a", f'[{{"a": {"9" * 5000}, "a": 1}}, {{"a": 1}}]')
+    assert isinstance(problem, Problem)
+    assert "the key 'a' twice" in problem.reason
+    assert isinstance(row, Row)
+
+
 def test_numbers_that_became_strings_are_counted_however_deep_they_are() -> None:
     deep: JsonValue = parse("[NaN]")
     for _ in range(10_000):
@@ -162,6 +177,19 @@ def test_a_large_array_takes_the_memory_of_an_element(tmp_path: Path, between: s
     tracemalloc.stop()
     assert path.stat().st_size > 38 * _MEBIBYTE
     assert peak < 12 * _MEBIBYTE
+
+
+def test_a_long_line_is_not_held_beside_its_value(tmp_path: Path) -> None:
+    path = tmp_path / "long.jsonl"
+    path.write_text(2 * (json.dumps({"text": "x" * 20 * _MEBIBYTE}) + "\n"))
+    tracemalloc.start()
+    rows = read_rows(path)
+    row = next(rows)
+    held, peak = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert isinstance(row, Row)
+    assert held < 25 * _MEBIBYTE
+    assert peak < 65 * _MEBIBYTE
 
 
 @pytest.mark.parametrize(

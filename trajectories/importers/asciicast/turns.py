@@ -13,6 +13,7 @@ from typing import Final, overload
 from trajectories.importers.asciicast.entries import Plan, PlannedTurn
 from trajectories.importers.asciicast.reader import CastReader
 from trajectories.importers.base import NO_TIME
+from trajectories.importers.spooled_turns import SpooledTurns
 from trajectories.model import Action, Observation, Turn
 from trajectories.recording import EventSpool, RawEvent
 from trajectories.renderers import Screen
@@ -116,8 +117,9 @@ class _Player:
         self._screen = Screen(reader.header.rows, reader.header.columns)
         self._num_bytes = 0
         self._last_output = 0.0
-        self.turns: list[Turn] = []
+        self.turns = SpooledTurns()
         self.initial = Observation(text="", renderer=RENDERER)
+        self._state: str | None = None
 
     def close(self) -> None:
         self._screen.close()
@@ -182,18 +184,18 @@ class _Player:
         )
         self._num_bytes = 0
         if current is None:
-            self.initial = observation
+            self.initial, self._state = observation, observation.state
             return True
-        state_before = self.turns[-1].observation.state if self.turns else self.initial.state
         turn = Turn(
             number=len(self.turns) + 1,
             action=current.action(self._last_output),
             observation=observation,
             started_at=(self._reader.header.started_at or NO_TIME) + timedelta(seconds=began),
             duration_s=observation.settle_s,
-            state_before=state_before,
-            is_noop=observation.state == state_before,
+            state_before=self._state,
+            is_noop=observation.state == self._state,
         )
+        self._state = observation.state
         self.turns.append(turn)
         return True
 

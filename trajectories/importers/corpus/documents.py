@@ -10,7 +10,7 @@ from datetime import UTC, date, datetime
 from typing import Final
 from urllib.parse import urlsplit
 
-from trajectories.importers.base import Imported, NoTrajectory, Problem, Result, TurnList
+from trajectories.importers.base import Imported, NoTrajectory, Problem, Recorded, Result, TurnList
 from trajectories.importers.corpus.settings import CorpusSettings, Field
 from trajectories.importers.loss import LossReport
 from trajectories.importers.values import instant
@@ -117,6 +117,7 @@ def _imported(document: Document, settings: CorpusSettings, collection: str, siz
             task_description=_TASK_DESCRIPTION.format(about=_ABOUT[settings.field]), action_space=_ACTION_SPACE
         ),
         agent="importer",
+        recorded=Recorded(task_sha256=document.digest),  # what is asked for is this document
         versions=document.versions,
     )
 

@@ -15,6 +15,7 @@ from trajectories.importers.corpus.columns import Columns
 from trajectories.importers.corpus.documents import Document, as_date
 from trajectories.importers.corpus.pages import AS_MAIN_TEXT, MAX_PAGE_BYTES, main_content
 from trajectories.importers.corpus.settings import MAX_DOCUMENT_BYTES
+from trajectories.importers.encodings import not_utf8
 from trajectories.importers.loss import LossReport
 from trajectories.importers.packing import unpacked_name
 from trajectories.importers.sources import EmptyFileError, opened
@@ -38,7 +39,7 @@ def text_document(path: Path, columns: Columns) -> Built | Problem:
     build, limit = TEXT_KINDS[name.suffix.lower()]
     limit = min(limit, columns.settings.max_document_bytes)
     try:
-        with opened(path) as file:
+        with opened(path, in_any_encoding=build is _page) as file:
             content = file.read(limit + 1)
         if len(content) > limit:
             raise UnreadableError(f"the file is longer than {limit / 2**20:g} MiB; divide it")
@@ -46,7 +47,7 @@ def text_document(path: Path, columns: Columns) -> Built | Problem:
     except EmptyFileError:
         return NoTrajectory("document without a text")
     except UnreadableError as error:
-        return Problem(str(path), None, error.what)
+        return Problem(str(path), None, error.what, error.mend)
     return replace(built, fallback_title=name.stem) if isinstance(built, Document) else built
 
 
@@ -97,7 +98,8 @@ def _utf8(content: bytes) -> str:
     try:
         return content.decode("utf-8-sig")
     except UnicodeDecodeError as error:
-        raise UnreadableError(f"not UTF-8: {error}") from error
+        what, mend = not_utf8(error)
+        raise UnreadableError(what, mend=mend) from error
 
 
 def _divided(text: str) -> tuple[Object, str]:
