@@ -243,8 +243,9 @@ def _shingle_sets(turns: Path, wanted: WantedShingles, settings: DuplicateSettin
     start = 0
     for rows in row_groups(turns, wanted.piece, _TEXTS):
         first, end = np.searchsorted(wanted.rows, [start, start + rows.num_rows])
-        actions, observations = texts_of(rows["action"]), texts_of(rows["observation"])
-        for turn in wanted.rows[first:end] - start:
+        some = rows.take(pa.array(wanted.rows[first:end] - start))
+        actions, observations = texts_of(some["action"]), texts_of(some["observation"])
+        for turn in range(some.num_rows):
             yield sorted_set(kernel.shingles_of(turn, actions, observations, lower_table(), settings.shingle_words))
         start += rows.num_rows
 
