@@ -5,12 +5,13 @@ The way to speed is to look closely at few places: one compiled pass tells where
 (`curation.secrets.judges`); where that is not enough a rule's pattern is tried, and last a check: entropy, check
 digits, decoding.
 
-Not found, by design, because they look like too much else: passwords of letters only, or shorter than 6 characters in
-an assignment; UUIDs used as tokens (but for vendors' fixed forms, and beside a name that says of what, as
-``SNYK_TOKEN``); passwords in a table beside a cell that says so; national phone numbers without a ``+`` or a word for
-phone before them (but for North American ones); IBANs in small letters; e-mail at rare top-level domains, and at
-``example.com`` and its like; cards and accounts of handbooks; a secret wrapped at the edge of a screen whose rows hold
-double-width characters.
+Not found, by design, because they look like too much else: passwords shorter than 6 characters in an assignment, or of
+letters only, but for joined words where only a text can stand (``"BlueHarborDoor"``, not ``sunshine``); UUIDs used as
+tokens (but for vendors' fixed forms, and beside a name that says of what, as ``SNYK_TOKEN``); passwords in a table
+beside a cell that says so, in rows without their head, and in rows of SQL whose columns are named nowhere before;
+national phone numbers without a ``+`` or a word for phone before them (but for North American ones); IBANs in small
+letters; e-mail at rare top-level domains, and at ``example.com`` and its like; cards and accounts of handbooks; a
+secret wrapped at the edge of a screen whose rows hold double-width characters.
 """
 
 from curation.secrets.detector import SCREEN_COLUMNS, find, screen_columns

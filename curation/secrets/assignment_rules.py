@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from curation.secrets.boundaries import back_over
-from curation.secrets.checks import Check, genuine, named_password, named_token, token
+from curation.secrets.boundaries import after_colour, back_over
+from curation.secrets.checks import Check, genuine, named_password, named_text_password, named_token, token
 from curation.secrets.names import KEYS_OF, NAME_CHARACTERS
 from curation.secrets.notation import ASSIGNED, BARE_VALUE, BEFORE_OPERATOR, NAME, OPENED, QUOTED_VALUE, VALUE
 from curation.secrets.rule import Judge, Rank, Rule
@@ -14,17 +14,19 @@ from curation.secrets.triggers import Trigger, any_case, exact, one_of
 
 _PASSWORD_NAMES = (
     *map(any_case, ("password", "passwd", "passphrase", "passcode", "pwd", "passwort", "psk")),
-    *(any_case(name) + one_of("=:\"' ") for name in ("pass", "pw")),
+    *(any_case(name) + one_of("=:\"' \x1b") for name in ("pass", "pw")),
 )
 _TOKEN_NAMES = (
     *map(any_case, ("secret", "token", "credential", "credentials")),
     *(any_case(of) + joint + any_case("key") for of in sorted(KEYS_OF) for joint in (one_of("_-"), ())),
     *(any_case(name) + one_of("=:\"' ") for name in ("_pat", "_auth")),
 )
-_begin_of_name = back_over(NAME_CHARACTERS, 48)
+_begin_of_name = after_colour(back_over(NAME_CHARACTERS, 48))
 
 
-def _assigned(kind: str, triggers: Sequence[Trigger], accepts: Check) -> tuple[Rule, ...]:
+def _assigned(
+    kind: str, triggers: Sequence[Trigger], accepts: Check, judge: Judge = Judge.ASSIGNMENT
+) -> tuple[Rule, ...]:
     """Rules for ``name = "value"`` and ``name=value`` where a trigger is a part of the name."""
     values = {"quoted": QUOTED_VALUE, "bare": BARE_VALUE}
     return tuple(
@@ -35,7 +37,7 @@ def _assigned(kind: str, triggers: Sequence[Trigger], accepts: Check) -> tuple[R
             pattern=re.compile(NAME + ASSIGNED + value),
             accepts=accepts,
             begin=_begin_of_name,
-            judge=Judge.ASSIGNMENT,
+            judge=judge,
             rank=Rank.LOOSE,
         )
         for form, value in values.items()
@@ -178,7 +180,7 @@ _PARAMETER = _fixed(
 
 ASSIGNMENT_RULES = (
     *_VENDOR_VALUES,
-    *_assigned("password", _PASSWORD_NAMES, named_password),
+    *_assigned("password", _PASSWORD_NAMES, named_text_password, Judge.ASSIGNMENT_OF_WORDS),
     *_assigned("token", _TOKEN_NAMES, named_token),
     _name_then_value("password", _PASSWORD_NAMES, named_password),
     _name_then_value("token", _TOKEN_NAMES, named_token),

@@ -9,6 +9,7 @@ _LOOK_BACK = 12
 _WORD_CHARACTERS = frozenset(b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789")
 _NOTATION = re.compile(rb"(?:\\[nrtbfv0]|\\x[0-9a-fA-F]{2}|\\u[0-9a-fA-F]{4}|%[0-9a-fA-F]{2}|\[[\d;]{0,8}m)\Z")
 """Escapes and colour codes, which end in a letter or digit that is no part of the word after them."""
+_END_OF_COLOUR = re.compile(rb"\d{0,3}m")
 
 
 def stands_alone(data: bytes, start: int) -> bool:
@@ -21,6 +22,17 @@ def stands_alone(data: bytes, start: int) -> bool:
 def shifted(count: int) -> Callable[[bytes, int], int]:
     """A rule's ``begin`` that lies ``count`` bytes before its trigger's."""
     return lambda _, position: max(0, position - count)
+
+
+def after_colour(begin: Callable[[bytes, int], int]) -> Callable[[bytes, int], int]:
+    """A rule's ``begin`` that leaves out the end of a colour code, as in ``ESC[32mpassword``."""
+
+    def past_colour(data: bytes, position: int) -> int:
+        place = begin(data, position)
+        end_of_code = _END_OF_COLOUR.match(data, place, position)
+        return end_of_code.end() if end_of_code and data[place - 1 : place] in {b"[", b";"} else place
+
+    return past_colour
 
 
 def back_over(characters: bytes, limit: int) -> Callable[[bytes, int], int]:

@@ -5,7 +5,17 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from curation.secrets.checks import Check, after, named_password, password, token, token_or_uuid
+from curation.secrets.checks import (
+    Check,
+    after,
+    genuine,
+    named_password,
+    password,
+    spoken_password,
+    text_password,
+    token,
+    token_or_uuid,
+)
 from curation.secrets.notation import OPENED, QUOTED_VALUE, UNQUOTED
 from curation.secrets.rule import Rank, Rule
 from curation.secrets.triggers import ALNUM, DIGIT, Trigger, any_case, exact
@@ -56,13 +66,13 @@ _OPTIONS = (
         "--password value",
         [exact("-password "), exact("-passphrase "), exact("storepass "), exact("keypass ")],
         rb"-?(?:pass|storep|keyp)[a-z]{2,6} " + _PASSWORD,
-        password,
+        text_password,
     ),
     _rule(
         "password",
         "curl -u user:password",
-        [exact(" -u"), exact(" -a "), exact(" --user "), exact(" --user=")],
-        rb" (?:-u ?|-a |--user[ =])" + OPENED + rb"[\w.@-]{1,64}:(?!//)(?P<secret>" + UNQUOTED + rb"{6,128})",
+        [exact(" -u"), exact(" -a "), exact(" --user "), exact(" --user="), exact(" --auth "), exact(" --auth=")],
+        rb" (?:-u ?|-a |--(?:user|auth)[ =])" + OPENED + rb"[\w.@-]{1,64}:(?!//)(?P<secret>" + UNQUOTED + rb"{6,128})",
         after(
             rb"\b(?:curl(?:\.exe)?|https?|xhs?)(?=[ \t]|\Z)(?:[^\n]|(?<=\\)\n)*+", within=3 * _LOOK_BACK, check=password
         ),
@@ -83,13 +93,17 @@ _OPTIONS = (
     _option(
         "smbclient, rpcclient, smbmap", rb" -U[ =]?", "smbclient -U", then=OPENED + rb"[\w.@\\/-]{1,64}%" + _PASSWORD
     ),
+    _option("crackmapexec, nxc, netexec, hydra, medusa, wpscan, kerbrute, bloodhound-python", rb" -p ", "nxc -p"),
+    _option("security add-generic-password, security add-internet-password", rb" -w ", "security -w"),
+    _option("mc alias set, mc config host add", rb" [\w-]{1,64} https?://\S{1,128} \S{1,64} ", "mc alias set"),
     _option("plink, pscp, psftp", rb" -pw ", "plink -pw"),
     _option("winrm, evil-winrm", rb" -p ", "winrm -p"),
     _option("xfreerdp, mstsc", rb" /p:", "xfreerdp /p:"),
     _option("kinit, passwd, sudo -S", rb"<<< ?", "<<<"),
     _option("mysqladmin, nmcli", rb" password ", "mysqladmin password"),
     _option("lftp", rb" -u[ =]?", "lftp -u", then=rb"[\w.@-]{1,64}," + _PASSWORD),
-    _option("openssl", rb" pass:", "openssl pass:"),
+    _option("openssl", rb" (?:pass:|-k )", "openssl pass:"),
+    _option("aws ssm put-parameter", rb"SecureString[^\n]{0,200}? --value[ =]", "SecureString --value"),
     _option("net user", rb" [\w.-]{1,64} ", "net user"),
     _option("sqlplus", rb" [\w.-]{1,64}/", "sqlplus user/password", then=rb"(?P<secret>[^\s@\"'/]{6,128})@"),
     _rule(
@@ -116,13 +130,18 @@ _LOGINS = _rule(
     token_or_uuid,
 )
 
+_READ_PASSWORDS = (
+    *("| chpasswd", "| sudo chpasswd", "| sudo -S", "| passwd", "| sudo passwd", "--password-stdin", "| smbpasswd"),
+    *("| docker secret create", "| podman secret create", "| cryptsetup", "| openssl passwd", "| htpasswd -i"),
+    *("| gh secret set", "| pass insert", "| kinit"),
+)
+"""Commands that are told a password by what is before them."""
+
 _PIPES = (
     Rule(
         name="echo password |",
         kind="password",
-        triggers=tuple(
-            map(exact, ("| chpasswd", "| sudo chpasswd", "| sudo -S", "| passwd", "| sudo passwd", "--password-stdin"))
-        ),
+        triggers=tuple(map(exact, _READ_PASSWORDS)),
         pattern=re.compile(rb"echo (?:-\w{1,3} )?" + OPENED + rb"(?:[\w.-]{1,64}:)?(?P<secret>[^\s\"'`\\]{6,128})"),
         accepts=password,
         begin=_begin_of_echo,
@@ -147,7 +166,7 @@ _PIPES = (
         "expect",
         [exact('send "'), exact('send -- "')],
         rb'send (?:-- )?"(?P<secret>[^\s"\\]{6,128})\\{1,2}[rn]"',
-        after(rb"(?i:password|passphrase)[^\n]*\n?", within=_LOOK_BACK, check=password),
+        after(rb"(?i:assword|assphrase)[^\n]*\n?", within=_LOOK_BACK, check=password),
     ),
     _rule(
         "password",
@@ -156,7 +175,7 @@ _PIPES = (
         rb"\w{4,10}\([^()\n]{0,80}?(?i:password|passwd)[^()\n,]{0,24}[\"'`]\s?,\s{0,8}(?P<quote>[\"'`])(?P<secret>"
         + UNQUOTED
         + rb"{6,128})(?P=quote)",
-        password,
+        text_password,
     ),
 )
 
@@ -165,8 +184,16 @@ _FILES = (
         "password",
         "SQL",
         [any_case("password '"), any_case("password('"), any_case("identified ")],
-        rb"(?i:password|identified(?: with \w{1,32})? by)(?: |\()'(?P<secret>[^\s'\\]{6,128})'",
-        password,
+        rb"(?i:password|identified(?: with \w{1,32})? by)(?: |\()"
+        rb"(?P<quote>['\"])(?P<secret>[^\s'\"\\]{6,128})(?P=quote)",
+        text_password,
+    ),
+    _rule(
+        "password",
+        "SET PASSWORD FOR",
+        [any_case("set password for ")],
+        rb"(?i:set password for) \S{1,128} ?= ?(?:(?i:password)\()?'(?P<secret>[^\s'\\]{6,128})'",
+        text_password,
     ),
     _rule(
         "password",
@@ -194,7 +221,7 @@ _FILES = (
         "pgpass",
         [exact(":543") + DIGIT + exact(":"), exact(":6432:")],
         rb":\d{4}:[\w*-]{1,64}:[\w*-]{1,64}:(?P<secret>[^\s:\"'\\]{4,128})",
-        password,
+        text_password,
     ),
     _rule(
         "password", "redis.conf", [exact("requirepass "), exact("masterauth ")], rb"\w{10,11} " + _PASSWORD, password
@@ -206,6 +233,20 @@ _FILES = (
         rb"WIFI:(?:[TSHR]:[^;\n]{0,64};){1,4}P:(?P<secret>[^;\n]{8,63});",
         password,
     ),
+    _rule(
+        "password",
+        "router",
+        [exact("enable secret "), exact(" password 0 "), exact(" secret 0 "), exact("server community ")],
+        rb" ?\w{6,8} ?\w{0,9} (?:0 )?(?P<secret>[^\s\"'<>]{6,64})(?=\s|\Z)",
+        password,
+    ),
+    _rule(
+        "password",
+        "login: password:",
+        [exact("login: ")],
+        rb"login: \S{1,64}[ \t]{2,8}password: (?P<secret>\S{4,128})",
+        genuine,
+    ),
     _rule("token", "rndc.key", [exact('secret "')], rb'secret "(?P<secret>[A-Za-z0-9+/]{16,128}={0,2})"', token),
 )
 
@@ -213,9 +254,9 @@ _FIELDS = (
     _rule(
         "password",
         "typed into what was found",
-        [exact(f".{method}(") for method in ("fill", "type", "send_keys", "sendKeys")],
+        [exact(f".{method}(") for method in ("fill", "type", "send_keys", "sendKeys", "set_text")],
         rb"\.\w{4,9}\(" + QUOTED_VALUE,
-        after(rb"(?i:password|passwd)[\"'\])]", within=_LOOK_BACK, check=password),
+        after(rb"(?i:password|passwd|passphrase|\bpwd|\bpw|\bpass)[\"'\])]", within=_LOOK_BACK, check=text_password),
     ),
     _rule(
         "password",
@@ -270,9 +311,33 @@ _SAID = (
     ),
     _rule(
         "password",
-        "new password for",
-        [any_case(f"{word} password for ") for word in ("new", "initial", "temporary")],
-        rb"[A-Za-z]{3,9} [A-Za-z]{8} for [\w@.%-]{1,64}: " + _PASSWORD,
+        "password for",
+        [
+            *(any_case(f"{word} password for ") for word in ("new", "initial", "temporary", "the", "your", "current")),
+            *(exact("Password for "), any_case("pwd for "), any_case("passphrase for ")),
+        ],
+        rb"(?:[A-Za-z]{3,9} )?[A-Za-z]{3,10} for (?:[A-Za-z]{2,12} ){0,3}[\w@.%-]{1,64}(?:: | is (?:now )?)"
+        + _PASSWORD,
+        text_password,
+    ),
+    _rule(
+        "password",
+        "password in quotes",
+        [any_case(f"{word} {quote}") for word in ("password", "passphrase") for quote in "\"'`"],
+        rb"[A-Za-z]{8,10} (?P<quote>[\"'`])(?P<secret>[^\"'`\\\n]{6,128})(?P=quote)",
+        spoken_password,
+    ),
+    _rule(
+        "password",
+        "credentials: user / password",
+        [
+            any_case(f"{word}{mark}")
+            for word in ("credentials", "creds", "login")
+            for mark in (": ", " - ", " — ", " – ")
+        ],
+        rb"[A-Za-z]{5,11}(?:: | - | \xe2\x80[\x93\x94] )[\w.@+-]{1,64} ?[/|] ?(?P<secret>"
+        + UNQUOTED
+        + rb"{6,128})(?=\s|\Z)",
         password,
     ),
     _rule(

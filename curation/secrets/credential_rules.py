@@ -203,7 +203,7 @@ _HEADERS = (
         kind="token",
         triggers=(any_case("authorization"),),
         pattern=re.compile(
-            rb"(?i:authorization)" + ASSIGNED + OPENED + rb"(?:[A-Za-z][\w-]{0,20} )?(?:token=|key=)?"
+            rb"(?i:authorization)" + ASSIGNED + OPENED + rb"(?!(?i:basic) )(?:[A-Za-z][\w-]{0,20} )?(?:token=|key=)?"
             rb"(?P<secret>[\w.~+/:%=-]{16,4096})"
         ),
         accepts=token_or_uuid,
@@ -236,8 +236,10 @@ _HEADERS = (
     Rule(
         name="Cookie",
         kind="cookie",
-        triggers=(any_case("cookie: "), any_case("cookie '"), any_case('cookie "')),
-        pattern=re.compile(rb"(?i:cookie)(?:: |\s['\"])(?P<secret>" + _COOKIE + rb"(?:; ?" + _COOKIE + rb"){0,64})"),
+        triggers=tuple(map(any_case, ("cookie: ", "cookie '", 'cookie "', "cookie'", 'cookie"'))),
+        pattern=re.compile(
+            rb"(?i:cookie)(?:: |\s['\"]|[\"'][:,] ?[\"'])(?P<secret>" + _COOKIE + rb"(?:; ?" + _COOKIE + rb"){0,64})"
+        ),
         accepts=_is_cookie,
         rank=Rank.NAMED,
     ),

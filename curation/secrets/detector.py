@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from curation.secrets.answer_rules import ANSWER_RULES
 from curation.secrets.assignment_rules import ASSIGNMENT_RULES
+from curation.secrets.call_rules import CALL_RULES
 from curation.secrets.command_rules import COMMAND_RULES
 from curation.secrets.credential_rules import CREDENTIAL_RULES
 from curation.secrets.finding import Finding
@@ -20,11 +21,12 @@ from curation.secrets.personal_rules import PERSONAL_RULES
 from curation.secrets.program import Program, compile_rules
 from curation.secrets.rule import Rule
 from curation.secrets.stored_rules import STORED_RULES
+from curation.secrets.table_rules import TABLE_RULES
 from curation.secrets.vendor_rules import VENDOR_RULES
 
 RULES: tuple[Rule, ...] = (
     *(*VENDOR_RULES, *CREDENTIAL_RULES, *STORED_RULES),
-    *(*ASSIGNMENT_RULES, *COMMAND_RULES, *ANSWER_RULES, *PERSONAL_RULES),
+    *(*ASSIGNMENT_RULES, *COMMAND_RULES, *ANSWER_RULES, *CALL_RULES, *TABLE_RULES, *PERSONAL_RULES),
 )
 SCREEN_COLUMNS = 160
 """A screen is so wide, and wraps its rows there."""
@@ -109,8 +111,7 @@ def taken(data: bytes, of_rules: Program) -> _Spans:
                 spans.append((begin, end, number))
             elif begin >= ends.get(number, -1) and (match := RULES[number].match(data, begin)) is not None:
                 ends[number] = match.end
-                if match.start < match.end:
-                    spans.append((match.start, match.end, number))
+                spans.extend((start, end, number) for start, end in match.parts if start < end)
     by_rules = _as_spans(spans)
     return np.concatenate([*settled, by_rules]) if settled else by_rules
 

@@ -17,6 +17,7 @@ from curation.secrets.lore import (
     BARE_END,
     BEFORE_OPERATOR,
     BLANK,
+    DIFF,
     DIGIT,
     LETTER,
     LOWER,
@@ -37,6 +38,7 @@ from curation.secrets.places import REFUSED, UNSURE, Place, Sorts, Span, Text, b
 from curation.secrets.rule import Judge
 
 _ASSIGNMENT, _THEN_VALUE, _USER_INFO = (int(judge) for judge in (Judge.ASSIGNMENT, Judge.THEN_VALUE, Judge.USER_INFO))
+_ASSIGNMENT_OF_WORDS = int(Judge.ASSIGNMENT_OF_WORDS)
 _EMAIL, _IPV4, _IPV6 = (int(judge) for judge in (Judge.EMAIL, Judge.IPV4, Judge.IPV6))
 _INTERNATIONAL, _NORTH_AMERICAN, _BRACKETED = (
     int(judge) for judge in (Judge.INTERNATIONAL, Judge.NORTH_AMERICAN, Judge.BRACKETED)
@@ -44,19 +46,21 @@ _INTERNATIONAL, _NORTH_AMERICAN, _BRACKETED = (
 _CARD, _CARD_IN_GROUPS, _IBAN = (int(judge) for judge in (Judge.CARD, Judge.CARD_IN_GROUPS, Judge.IBAN))
 
 _AMPERSAND, _SLASH, _COLON, _EQUALS, _GREATER, _D, _S, _T, _V, _BRACE = b"&/:=>dstv}"
-_LF, _CR, _BACKSLASH, _COMMA, _SEMICOLON, _CLOSE = b"\n\r\\,;)"
+_LF, _CR, _BACKSLASH, _COMMA, _SEMICOLON, _CLOSE, _ESCAPE, _STAR, _UNDERSCORE = b"\n\r\\,;)\x1b*_"
 _WIDE_COLON = "：".encode()[0]
 _TO_LOWER_CASE = 0x20
 _VALUE, _DEFAULT, _TEXT = tuple(b"value"), tuple(b"default"), tuple(b"text")
 _LONGEST_NAME, _LONGEST_GAP, _LONGEST_TYPE, _LONGEST_BETWEEN, _LONGEST_USER_INFO = 96, 8, 32, 108, 400
-_SHORTEST_USER_INFO, _SHORTEST_VALUE, _LONG_VALUE, _MOST_BACKSLASHES = 20, 6, 64, 3
+_SHORTEST_USER_INFO, _SHORTEST_VALUE, _SHORTEST_WORDS, _LONG_VALUE, _MOST_BACKSLASHES = 20, 6, 8, 64, 3
 
 
 @inner
 def judge(kind: int, text: Text, place: Place, end: Place, lore: Lore) -> Span:
     """What the judge of a kind says of a trigger at ``text[place:end]``."""
     if kind == _ASSIGNMENT:
-        return _assignment(text, place, end, lore.sorts)
+        return _assignment(text, place, end, lore.sorts, False)
+    if kind == _ASSIGNMENT_OF_WORDS:
+        return _assignment(text, place, end, lore.sorts, True)
     if kind == _THEN_VALUE:
         return _then_value(text, place, end, lore.sorts)
     if kind == _USER_INFO:
@@ -91,9 +95,11 @@ def _judge_number(kind: int, text: Text, place: Place, lore: Lore) -> Span:
 
 
 @inner
-def _assignment(text: Text, place: Place, end: Place, sorts: Sorts) -> Span:
-    """Refuses where nothing is assigned to the name, or nothing that could be a secret."""
-    if _goes_on(text, end, sorts) or not _is_assigned(text, past(text, place, _LONGEST_NAME, NAME, sorts), sorts):
+def _assignment(text: Text, place: Place, end: Place, sorts: Sorts, of_words: bool) -> Span:
+    """Refuses where nothing is assigned to the name, or nothing that could be a secret, which words may be too."""
+    if _goes_on(text, end, sorts):
+        return REFUSED
+    if not _is_assigned(text, past(text, place, _LONGEST_NAME, NAME, sorts), sorts, of_words):
         return REFUSED
     return UNSURE
 
@@ -110,7 +116,7 @@ def _then_value(text: Text, place: Place, end: Place, sorts: Sorts) -> Span:
     while place < highest and text[place] != _BRACE:
         place += 1
         end = _past_value_word(text, place)
-        if end > place and _is_assigned(text, end, sorts):
+        if end > place and _is_assigned(text, end, sorts, False):
             return UNSURE
     return REFUSED
 
@@ -136,17 +142,19 @@ def _past_word(text: Text, place: Place, word: tuple[int, ...]) -> Place:
 
 
 @inner
-def _is_assigned(text: Text, place: Place, sorts: Sorts) -> bool:
+def _is_assigned(text: Text, place: Place, sorts: Sorts, of_words: bool) -> bool:
     """Whether a name that ends here may be given a value of six bytes or more with a letter and a digit or sign."""
     place = past(text, place, 2 * _LONGEST_GAP, BEFORE_OPERATOR, sorts)
     operator = byte_at(text, place)
-    if operator in (_V, _WIDE_COLON):
+    if operator in (_V, _WIDE_COLON) or _is_mark_up(text, place):
         return True  # value=, or the wide colon
     if not sort_at(text, place, sorts) & OPERATOR:
         return False
     following = byte_at(text, place + 1)
     has_two = (operator != _GREATER and following == _EQUALS) or (operator == _EQUALS and following == _GREATER)
     place = past(text, place + 1 + has_two, _LONGEST_GAP, BLANK, sorts)
+    if _is_mark_up(text, place):
+        return True
     if operator == _COLON and byte_at(text, place) == _AMPERSAND:
         return True  # a reference to a string, in Rust
     if operator == _COLON and sort_at(text, place, sorts) & LETTER:
@@ -160,8 +168,15 @@ def _is_assigned(text: Text, place: Place, sorts: Sorts) -> bool:
     while opened < place + _MOST_BACKSLASHES and byte_at(text, opened) == _BACKSLASH:
         opened += 1
     if sort_at(text, opened, sorts) & QUOTE:
-        return _may_be_quoted(text, opened, opened > place, sorts)
-    return _may_be_bare(text, place, sorts) or _may_be_rest_of_line(text, place, sorts)
+        return _may_be_quoted(text, opened, opened > place, sorts, of_words)
+    return _may_be_bare(text, place, sorts, of_words) or _may_be_rest_of_line(text, place, sorts, of_words)
+
+
+@inner
+def _is_mark_up(text: Text, place: Place) -> bool:
+    """Whether a colour begins here, or bold letters begin or end."""
+    byte = byte_at(text, place)
+    return byte == _ESCAPE or (byte in (_STAR, _UNDERSCORE) and byte_at(text, place + 1) == byte)
 
 
 @inner
@@ -177,7 +192,7 @@ def _goes_on(text: Text, end: Place, sorts: Sorts) -> bool:
 
 
 @inner
-def _may_be_quoted(text: Text, quote: Place, is_escaped: bool, sorts: Sorts) -> bool:
+def _may_be_quoted(text: Text, quote: Place, is_escaped: bool, sorts: Sorts, of_words: bool) -> bool:
     """Whether what is between this quote and the next of its kind may be a secret."""
     place = quote + 1
     seen: int | np.int64 = 0
@@ -186,11 +201,11 @@ def _may_be_quoted(text: Text, quote: Place, is_escaped: bool, sorts: Sorts) -> 
             return True
         seen |= _shown_by(text[place], sorts)
         place += 1 + (text[place] == _BACKSLASH and not is_escaped)
-    return place - quote > _SHORTEST_VALUE and _has_letter_and_more(seen)
+    return place - quote > _SHORTEST_VALUE and _may_be_secret(seen, place - quote, of_words)
 
 
 @inner
-def _may_be_bare(text: Text, place: Place, sorts: Sorts) -> bool:
+def _may_be_bare(text: Text, place: Place, sorts: Sorts, of_words: bool) -> bool:
     start = place
     seen: int | np.int64 = 0
     while place < text.size and not sorts[text[place]] & (SPACE | QUOTE_OR_BACKSLASH | BARE_END):
@@ -198,11 +213,11 @@ def _may_be_bare(text: Text, place: Place, sorts: Sorts) -> bool:
             return True
         seen |= _shown_by(text[place], sorts)
         place += 1
-    return place - start >= _SHORTEST_VALUE and _has_letter_and_more(seen)
+    return place - start >= _SHORTEST_VALUE and _may_be_secret(seen, place - start, of_words)
 
 
 @inner
-def _may_be_rest_of_line(text: Text, place: Place, sorts: Sorts) -> bool:
+def _may_be_rest_of_line(text: Text, place: Place, sorts: Sorts, of_words: bool) -> bool:
     start = place
     seen: int | np.int64 = 0
     while place < text.size and not sorts[text[place]] & (SPACE | QUOTE_OR_BACKSLASH):
@@ -214,7 +229,7 @@ def _may_be_rest_of_line(text: Text, place: Place, sorts: Sorts) -> bool:
         return False
     end = past(text, place, _LONGEST_GAP, BLANK, sorts)
     is_end = byte_at(text, end) in (_LF, _CR) or bool(sort_at(text, place, sorts) & QUOTE_OR_BACKSLASH)
-    return is_end and _has_letter_and_more(seen)
+    return is_end and _may_be_secret(seen, place - start, of_words)
 
 
 @inner
@@ -225,8 +240,14 @@ def _shown_by(byte: int, sorts: Sorts) -> int | np.int64:
 
 
 @inner
-def _has_letter_and_more(seen: int | np.int64) -> bool:
-    return bool(seen & LETTER) and bool(seen & (DIGIT | SIGN))
+def _may_be_secret(seen: int | np.int64, length: int, of_words: bool) -> bool:
+    """Whether there are letters and more: a digit, a sign, or what joins words, capitals or hyphens."""
+    if not seen & LETTER:
+        return False
+    if seen & (DIGIT | SIGN):
+        return True
+    has_both_cases = bool(seen & UPPER) and bool(seen & LOWER)
+    return of_words and length >= _SHORTEST_WORDS and (has_both_cases or bool(seen & DIFF))
 
 
 @inner

@@ -8,7 +8,18 @@ from functools import lru_cache
 NAME_CHARACTERS = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_.-"
 
 _WORD = re.compile(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])")
-_PASSWORDS = ("password", "passwd", "passphrase", "passcode", "pwd", "passwort")
+_PASSWORDS = (
+    "password",
+    "passwd",
+    "passphrase",
+    "passcode",
+    "pwd",
+    "passwort",
+    "kennwort",
+    "wachtwoord",
+    "contrasena",
+    "senha",
+)
 _PASSES = frozenset({"pass", "pw", "dbpass", "userpass", "rootpass", "adminpass", "sshpass", "psk"})
 KEYS_OF = frozenset(
     {
@@ -22,7 +33,7 @@ KEYS_OF = frozenset(
 )
 """A key of these is a secret."""
 _SECRETS = ("secret", "token", "credential", "credentials", *(f"{of}key" for of in sorted(KEYS_OF)))
-_FORMS = frozenset({"b", "base", "pem", "plain", "raw", "value"})
+_FORMS = frozenset({"again", "b", "base", "confirm", "confirmation", "pem", "plain", "raw", "value"})
 """Words after the name of a secret that say how it is written: ``SECRET_KEY_BASE``, ``PRIVATE_KEY_B64``."""
 _ABOUT = frozenset(
     {

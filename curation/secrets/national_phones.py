@@ -29,7 +29,11 @@ _FEWEST, _MOST, _MOST_SEPARATORS, _FEWEST_DISTINCT = 8, 13, 6, 4
 
 def _is_phone(match: re.Match[bytes]) -> bool:
     """Whether it has as many digits as a number has, in as few groups, and is no date, address or filler."""
-    written = match["secret"]
+    return is_national_phone(match["secret"], is_marked=bool(match["gap"].strip()))
+
+
+def is_national_phone(written: bytes, *, is_marked: bool) -> bool:
+    """The same of a number by itself; one that no mark or head of a column announces needs separators or a zero."""
     digits = re.sub(rb"\(0\)|\D", b"", written).decode()
     if len(set(digits)) < _FEWEST_DISTINCT or any(digits in sequence for sequence in _SEQUENCES):
         return False
@@ -38,8 +42,7 @@ def _is_phone(match: re.Match[bytes]) -> bool:
     separators = re.findall(rb"[^\d()]+", written)
     if _DATE.match(written) or _ADDRESS.match(written) or separators == [b"."] or len(separators) > _MOST_SEPARATORS:
         return False
-    is_marked = match["gap"].strip() or separators or written[:1] in {b"0", b"("}
-    return bool(is_marked) and _FEWEST <= len(digits) <= _MOST
+    return (is_marked or bool(separators) or written[:1] in {b"0", b"("}) and _FEWEST <= len(digits) <= _MOST
 
 
 def _pattern() -> re.Pattern[bytes]:

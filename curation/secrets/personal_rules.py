@@ -63,6 +63,10 @@ def _is_public_ipv4(match: re.Match[bytes]) -> bool:
     return is_public_ipv4(numbers) and stands_as_address(match[0], numbers, _before(match).rpartition(b"\n")[2])
 
 
+def _is_public_in_name(match: re.Match[bytes]) -> bool:
+    return is_public_ipv4([int(number) for number in match["secret"].split(b"-")])
+
+
 def _is_public_ipv6(match: re.Match[bytes]) -> bool:
     return _is_free(match) and _before(match)[-1:] != b":" and is_public_ipv6(match[0].decode())
 
@@ -157,6 +161,15 @@ _ADDRESSES = (
         accepts=_is_public_ipv4,
         begin=back_over(b"0123456789", 4),
         judge=Judge.IPV4,
+        rank=Rank.PERSONAL,
+    ),
+    Rule(
+        name="IPv4 in a host's name",
+        kind="ip",
+        triggers=(exact("ec2-") + DIGIT,),
+        pattern=re.compile(rb"ec2-(?P<secret>(?:\d{1,3}-){3}\d{1,3})(?=\.[\w.-]{0,40}compute)"),
+        accepts=_is_public_in_name,
+        alone=True,
         rank=Rank.PERSONAL,
     ),
     Rule(

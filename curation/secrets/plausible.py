@@ -9,12 +9,14 @@ import math
 import re
 from collections import Counter
 
+from curation.secrets.words import is_numbered_words
+
 _PLACEHOLDER = re.compile(
     rb"""<.*>\Z | </?\w+(?:\s|/?>) | <%                   # <token>, a tag
     |(?:ENC)?\[.*\]\Z | \{.*\}\Z | \{[{%] | [\[{]\s{0,8}["'\[{]  # [secret:NAME], {{ var }}, a list or an object
     |%[\w()]+%\Z | %[sdrv](?!\w) | %\( | \#?\{[\w.]+\} | [*?]+\Z  # %USER%, %(pw)s, #{var}, ****
     |\$(?:[({]|\d+\Z|(?-i:[A-Za-z_]+\d{0,3}|[A-Z\d_]+|[a-z\d]+(?:_[a-z\d]+)+|[a-z]+(?:\d?[A-Z][a-z]+)+)(?!\w))
-    |![A-Za-z:.]+\Z                                    # !vault, a tag of YAML
+    |arn:aws | ![A-Za-z:.]+\Z                                    # !vault, a tag of YAML
     |(?:pass(?:word|wd)?|pwd|secret|token|key|none|null|nil|true|false|n/a)\d{0,8}\Z""",
     re.IGNORECASE | re.VERBOSE | re.DOTALL,
 )
@@ -30,7 +32,7 @@ _CODE = re.compile(
     rb"""(?:[A-Za-z_]+\d{0,3}(?:\.|::|->))+[A-Za-z_]+\d{0,3}\Z   # config.password2
     |[A-Z]?[a-z_]+\d?(?::[\w,]+)?(?:\|[A-Z]?[a-z_]+\d?(?::[\w,]+)?)+\Z  # required|min:8
     |(?:[a-z_]+\d*\.)+(?:[A-Z][a-z]+\d*){2,6}\Z           # ed25519.Ed25519PrivateKey
-    |\w+[=!<>]=\w+\Z | [a-z_]+=\Z                         # a comparison, the next name
+    |\w+[=!<>]=\w+\Z | (?:[\w.]+\()?[a-z_]+=\Z                         # a comparison, the next name
     |@?[A-Za-z_][\w.]*[\[(][bfru]?\Z                             # of a string in which another begins
     |[a-z]+:/*\Z | ["'`](?:\Z|\s?[+.,&|)\]}$<])            # "+password+"
     |(?:\#|0x)[0-9A-Fa-f]{3,8}\Z | \[[^\]]+\][{*+?]             # a colour, a number, an expression""",
@@ -52,7 +54,7 @@ _DIGEST = re.compile(rb"(?:sha(?:1|224|256|384|512)|md5|h1)[-:~]", re.IGNORECASE
 _HEX = re.compile(rb"[0-9a-fA-F]+\Z")
 _WORDS = re.compile(
     rb"""(?:[a-z]+\d{0,3}[-_.+])+(?:[a-z]+|v?\d+|[a-z]+\d{1,3})\Z   # entity_mask2_token, step-12
-    | (?:[a-z]+[-_.])*[a-z]+\Z | (?:[A-Z]+_)*[A-Z]+\Z
+    | (?:[a-z]+[-_.])*[a-z]+\Z | (?:[A-Z]+_)*[A-Z]+\Z | (?:[A-Z][A-Z\d]*+_){2,}[A-Z\d]*[A-Z]\Z
     | (?:[A-Z][a-z]+\d*){2,6}\Z                             # Ed25519PrivateKey""",
     re.VERBOSE,
 )
@@ -108,7 +110,10 @@ def is_hex(value: bytes) -> bool:
 
 def is_password(value: bytes) -> bool:
     """Whether people would take it for a password: letters with digits, or with a sign and both cases."""
-    if stands_for_a_secret(value) or is_uuid(value) or _WORDS.match(value.lstrip(_MARKS)):
+    if stands_for_a_secret(value) or is_uuid(value):
+        return False
+    words = value.lstrip(_MARKS)
+    if _WORDS.match(words) and not is_numbered_words(words):
         return False
     return _LETTER.search(value) is not None and _DIGIT_OR_SIGN.search(value) is not None
 

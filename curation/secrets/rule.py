@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from enum import IntEnum
 from typing import NamedTuple
@@ -46,6 +46,7 @@ class Judge(IntEnum):
     CARD = 10
     CARD_IN_GROUPS = 11
     IBAN = 12
+    ASSIGNMENT_OF_WORDS = 13
 
 
 class Run(NamedTuple):
@@ -61,6 +62,8 @@ class Match(NamedTuple):
     start: int
     end: int
     rule: Rule
+    parts: tuple[tuple[int, int], ...]
+    """What is found in it."""
 
 
 def always(_: re.Match[bytes]) -> bool:
@@ -80,6 +83,8 @@ class Rule:
     pattern: re.Pattern[bytes]
     """Its group ``secret`` is what is found; without such a group all is."""
     accepts: Callable[[re.Match[bytes]], bool] = always
+    read_on: Callable[[re.Match[bytes]], tuple[int, Sequence[tuple[int, int]]]] | None = None
+    """Reads on after the match, where there may be many secrets or none: to where, and what it found, in order."""
     begin: Callable[[bytes, int], int | None] | None = None
     """Tells from where the trigger begins where the pattern does, or None where it cannot match. By default there."""
     alone: bool = False
@@ -99,5 +104,8 @@ class Rule:
         match = self.pattern.match(data, begin)
         if match is None or not self.accepts(match):
             return None
+        if self.read_on:
+            end, parts = self.read_on(match)
+            return Match(match.start(), end, self, tuple(parts))
         start, end = match.span("secret" if "secret" in self.pattern.groupindex else 0)
-        return Match(start, end, self)
+        return Match(start, end, self, ((start, end),))

@@ -19,7 +19,14 @@ from typing import NamedTuple
 
 import yaml
 
-WRITTEN = ("hard_cases.yaml", "held_out_cases.yaml", "format_cases.yaml", "later_cases.yaml", "blind_cases.yaml")
+WRITTEN = (
+    "hard_cases.yaml",
+    "held_out_cases.yaml",
+    "format_cases.yaml",
+    "later_cases.yaml",
+    "blind_cases.yaml",
+    "further_cases.yaml",
+)
 """The files of cases written by hand."""
 _HOLE = re.compile(r"\{(\w+)(?::(\d+))?\}")
 _MARKED = re.compile("⟦(.*?)⟧", re.DOTALL)

@@ -91,6 +91,56 @@ _ANSWERING = [
     *("-----BEGIN RSA PRIVATE KEY-----\n> ", ".fill('a", "curl \\\n -u a:b1", "mot de passe a est ", "password  a"),
     *("https://a.webhook.office.com/webhookb2/", "a key: ", 'form-data; name="a"\n\n', "echo a --password-stdin"),
 ]
+_IN_COLUMNS = [
+    *(
+        "password | ",
+        "password  ",
+        "a | password \n--+--\n",
+        "a | password \n--+--\nb | c1\n",
+        "a,password\n",
+        "password,",
+    ),
+    *("password,a\nb1c2d3,e4f5g6\n", "a  password\n-  --------\n", "-[ RECORD 1 ]\npassword | a1b2c3\n", '"password",'),
+    *(
+        "insert into a (password) values ('",
+        "insert into a (password) values ('a1b2c3'), ",
+        "insert into a values (1), ",
+    ),
+    *(
+        "create table a (password text); insert into a values ('",
+        "COPY a (password) FROM stdin;\n",
+        "phone | ",
+        "phone,",
+    ),
+    *("CREATE TABLE a (\n password text", "insert into a (password", "COPY a (password", "password │ "),
+    *('"d":"aaaaaaaaaaaaaaaaaaaaaa"', '{"kty":"EC","d":"abcdefghijklmnopqrstuvw"', "<Modulus><D>", 'password="true"'),
+    *('<node text="a1b2c3d4 ', "auth=(a, ", "login('a', '", "FTP('a', 'b', ", 'password" [a]', 'session", "value": "'),
+    *(
+        "\x1b[1mpassword\x1b[0m",
+        "password\x1b[0m: \x1b[1m",
+        'password "',
+        "the password for a ",
+        "ec2-1-1-1-1.",
+        "login: a  ",
+    ),
+    *(
+        'psk="a ',
+        "DB_PASSWORD=a-a",
+        "passwordAa",
+        'password="Aa',
+        "enable secret 0 ",
+        "password:**",
+        "**password: ** ",
+        "login: a / ",
+        "password</b>",
+        "nxc a -p ",
+        "a.connect(b, c, 'd', ",
+        "cookie('sid', '",
+        " d:'aaaaaaaaaaaaaaaaaaaaaa'",
+        "a | docker secret create",
+        "<node ",
+    ),
+]
 _THROW_AWAY_KEY = """\
 -----BEGIN OPENSSH PRIVATE KEY-----
 b3BlbnNzaC1rZXktdjEAAAAABG5vbmUAAAAEbm9uZQAAAAAAAAABAAAAMwAAAAtzc2gtZW
@@ -198,16 +248,16 @@ def test_of_what_overlaps_the_best_stays_and_then_the_best_that_is_left(claims: 
 
 def test_a_text_made_to_mislead_the_rules_takes_work_in_proportion() -> None:
     counting = [sys.executable, "-m", count_steps.__name__]
-    pieces = json.dumps([*_SUSPICIOUS, *_MISLEADING, *_ANSWERING])
+    pieces = json.dumps([*_SUSPICIOUS, *_MISLEADING, *_ANSWERING, *_IN_COLUMNS])
     counted = subprocess.run(
         counting, input=pieces, text=True, stdout=PIPE, check=True, env={**os.environ, "NUMBA_DISABLE_JIT": "1"}
     )
     steps: dict[str, list[int]] = json.loads(counted.stdout)
-    assert len(steps) == len({*_SUSPICIOUS, *_MISLEADING, *_ANSWERING})
+    assert len(steps) == len({*_SUSPICIOUS, *_MISLEADING, *_ANSWERING, *_IN_COLUMNS})
     assert {piece: counts for piece, counts in steps.items() if counts[1] > 10 * counts[0] + 1000} == {}
 
 
-@pytest.mark.parametrize("piece", [*_SUSPICIOUS, *_MISLEADING, *_ANSWERING])
+@pytest.mark.parametrize("piece", [*_SUSPICIOUS, *_MISLEADING, *_ANSWERING, *_IN_COLUMNS])
 def test_no_expression_of_a_rule_hangs_on_a_text_made_to_mislead_it(piece: str) -> None:
     # Some hundredths of a second; minutes, if an expression looked through all of the text at each of its places.
     began = time.process_time()

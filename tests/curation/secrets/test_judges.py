@@ -57,6 +57,17 @@ _NAMES = [
         "tokens",
     ),
     *("value", "default", "VALUE: ", ', "value": "', "}", 'API_KEY", ', "db_password ", "sessionid", "type=", "psk"),
+    *(
+        "\x1b[0m",
+        "\x1b[1;32m",
+        "**",
+        "__",
+        "BlueHarborDoor",
+        "salt-and-pepper",
+        "Oyster_Shell",
+        "DB_PASSWORD",
+        "PASSWORD: ",
+    ),
     *("access_token", "pwd", "pass=", " = ", ": ", ': "', "=> ", "str = '", "value=", "：", "b'", "a1b2c3d4e5f6", "=="),
 ]
 _BESIDE = [
