@@ -44,8 +44,8 @@ class Filters(BaseModel):
     """Screens (web, android, os) whose state is missing, or that show a CAPTCHA, an HTTP error, or an error of the
     browser or app, and little else."""
     sandbox_died: Scope = Scope.TRAJECTORY
-    """Turns in which the sandbox failed: who knows since when it was failing. Who trusts what was answered before has
-    only the turn masked."""
+    """Turns in which the sandbox failed and, where it did not come back, their trajectories: who knows since when it
+    was failing. Who trusts what was answered before has only the turns masked."""
     empty_action: bool = True
     """Nothing was done. A terminal's wait is something, and so is its ``[]``, which says that the task is complete."""
     retry: bool = True

@@ -71,7 +71,10 @@ class TurnFilters:
 
 
 def _of_domain(filters: Filters, domain: str, trajectories: Path) -> Iterator[_Filter]:
-    yield _Filter(Reason.SANDBOX_DIED, filters.sandbox_died, ("error_kind",), _sandbox_died)
+    failing = Scope.OFF if filters.sandbox_died is Scope.OFF else Scope.TURN
+    yield _Filter(Reason.SANDBOX_DIED, failing, ("error_kind",), _sandbox_failed)
+    if filters.sandbox_died is Scope.TRAJECTORY:
+        yield _Filter(Reason.SANDBOX_DIED, Scope.TRAJECTORY, ("trajectory_id", "error_kind"), _sandbox_died)
     empty = _NOTHING if domain == "terminal" else f"{_NOTHING}|{_NO_ITEMS}"
     yield _Filter(Reason.EMPTY_ACTION, _scope(filters.empty_action), ("action",), partial(_matches, pattern=empty))
     retried = partial(retries.are_retried, similarity=filters.retry_similarity)
@@ -91,8 +94,22 @@ def _scope(is_on: bool) -> Scope:
     return Scope.TURN if is_on else Scope.OFF
 
 
-def _sandbox_died(turns: Turns) -> Booleans:
+def _sandbox_failed(turns: Turns) -> Booleans:
     return _true(pc.equal(turns.rows["error_kind"], ErrorKind.ENVIRONMENT.value))
+
+
+def _sandbox_died(turns: Turns) -> Booleans:
+    """In which turns it failed and did not come back: the last ones of their trajectories."""
+    failed = _sandbox_failed(turns)
+    if not failed.any():
+        return failed
+    ids = turns.rows.select(["trajectory_id"])
+    after = turns.first_after(ids.column_names) if failed[-1] else ids.slice(0, 0)
+    following = pa.concat_tables([ids.slice(1), after])
+    is_last = np.ones(len(ids), dtype=np.bool_)
+    of_another = pc.not_equal(ids.slice(0, len(following))["trajectory_id"], following["trajectory_id"])
+    is_last[: len(following)] = _true(of_another)
+    return failed & is_last
 
 
 def _matches(turns: Turns, *, pattern: str) -> Booleans:

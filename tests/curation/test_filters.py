@@ -207,6 +207,24 @@ def test_where_no_tools_are_declared_or_the_domain_has_none_every_call_is_right(
     assert reasons(dataset) == {"undeclared": ["kept"] * 2, "web": ["kept"] * 2}
 
 
+def test_a_sandbox_that_came_back_masks_only_the_turn_in_which_it_failed(dataset: Dataset) -> None:
+    turns = [turn("make", NEW), turn("boom", "", error_kind=ENVIRONMENT), turn("make again", NEW)]
+    assert told_of(dataset, turns) == ["kept", "sandbox_died", "kept"]
+
+
+@pytest.mark.parametrize("rows_a_group", [1, 2, 3, 9])
+def test_whether_a_sandbox_came_back_is_seen_across_row_groups_and_trajectories(
+    dataset: Dataset, rows_a_group: int
+) -> None:
+    failing, fine = turn("boom", "", error_kind=ENVIRONMENT), turn("make", NEW)
+    for name, turns in {"a": [fine, failing], "b": [failing, fine], "c": [fine, failing]}.items():
+        record_turns(dataset, a_header(name), turns)
+    compact(dataset, "r1")
+    cut_row_groups(dataset, rows_a_group)
+    died = ["sandbox_died"] * 2
+    assert reasons(dataset) == {"a": died, "b": ["sandbox_died", "kept"], "c": died}
+
+
 def test_a_dead_sandbox_masks_its_trajectory_or_by_choice_the_turn_it_died_in(dataset: Dataset) -> None:
     turns = [turn("make", NEW), turn("bad", NEW, error_kind=TOOL), turn("boom", "", error_kind=ENVIRONMENT)]
     assert told_of(dataset, turns) == ["sandbox_died"] * 3

@@ -10,31 +10,66 @@ from trajectories.importers.refusals import marked_refused
 from trajectories.model import Action, ErrorKind
 
 REFUSED = [
-    "MCP error -32602: Invalid arguments for tool add: a is required",
-    "Error executing tool add: 1 validation error for addArguments\na\n  Field required",
-    "Input validation error: 'a' is a required property",
-    "Unknown tool: ad",
-    "<tool_use_error>InputValidationError: Read failed: `file_path` is missing</tool_use_error>",
-    "<tool_use_error>Error: No such tool available: Raed</tool_use_error>",
-    "failed to parse function arguments: missing field `cmd`",
-    "unsupported call: shel",
-    'Tool "raed_file" not found in registry.',
-    "params must have required property 'path'",
-    "Error validating args {} for tool 'edit': 1 error",
-    "Missing required parameters for function 'edit': path",
-    "Error: raed is not a valid tool, try one of [read].",
-    "Unknown tool raed, should be one of: read.",
-    "[ERROR] Missing value for required parameter 'path'.",
-    '{"error": "Invalid parameters: a must be a number"}',
+    # the tool that was called, the answer
+    ("add", "MCP error -32602: Invalid arguments for tool add: a is required"),
+    ("add", "Error executing tool add: 1 validation error for addArguments\na\n  Field required"),
+    ("add", "1 validation error for addArguments\na\n  Field required"),
+    ("add", "Input validation error: 'a' is a required property"),
+    ("ad", "Unknown tool: ad"),
+    ("ad", "Error executing tool ad: Unknown tool: ad"),
+    ("Read", "<tool_use_error>InputValidationError: Read failed: `file_path` is missing</tool_use_error>"),
+    ("Raed", "<tool_use_error>Error: No such tool available: Raed</tool_use_error>"),
+    ("shell", "failed to parse function arguments: missing field `cmd`"),
+    ("shel", "unsupported call: shel"),
+    ("raed_file", 'Tool "raed_file" not found in registry.'),
+    ("read_file", "params must have required property 'path'"),
+    ("edit", "Error validating args {} for tool 'edit': 1 error"),
+    ("edit", "Missing required parameters for function 'edit': path"),
+    ("edit", "[Missing parameters for function edit: path]"),
+    ("raed", "Error: raed is not a valid tool, try one of [read]."),
+    ("read", "Error invoking tool 'read' with kwargs {'file': 1} with error:\n path: Field required"),
+    ("raed", "Unknown tool raed, should be one of: read."),
+    ("read", "Function call arguments are not valid JSON"),
+    ("read", "[ERROR] Missing value for required parameter 'path'."),
+]
+OF_PROGRAMS = [
+    "psql: unknown function lower",
+    "ERROR:  function lower(integer) does not exist\nLINE 1: SELECT lower(1);",
+    "\nError: Missing required argument\n\n  on main.tf line 3",
+    "\nError: Invalid function argument\n\n  on main.tf line 3",
+    "error: missing required argument 'file'\n",
+    '{"error": "Missing required parameter: q", "status": 400}',
+    "-32601 is the JSON-RPC code for method not found, as notes.md says",
+    "Error: unknown function: foo()",
+    "Invalid arguments are reported by raise ValueError (see docs/errors.md)",
+    "Error: unable to parse arguments file x",
+    "Invalid parameter handling\n=====\nThis page says how the API answers",
+    "unknown function foo called from CMakeLists.txt:3",
+    "Tool clang-format not found in PATH, skipping\n",
+    "MCP error -32602: what my client was told",
+    "Input validation error: 'age' is a required property",
 ]
 CALL = Action.call("add", {"b": 2})
 
 
-@pytest.mark.parametrize("text", REFUSED)
-def test_the_words_by_which_harnesses_refuse_a_call_say_whose_fault_it_is(text: str) -> None:
+@pytest.mark.parametrize(("name", "text"), REFUSED)
+def test_the_words_by_which_harnesses_refuse_a_call_say_whose_fault_it_is(name: str, text: str) -> None:
     loss = LossReport()
-    assert marked_refused(CALL, answer(text), loss).error_kind is ErrorKind.AGENT
+    assert marked_refused(Action.call(name, {"b": 2}), answer(text), loss).error_kind is ErrorKind.AGENT
     assert loss.inferred.total() == 1
+
+
+@pytest.mark.parametrize("text", OF_PROGRAMS)
+def test_what_a_program_puts_out_is_no_refusal_of_the_call_that_ran_it(text: str) -> None:
+    call = Action.call("bash", {"command": "make"})
+    for shown in (answer(text), answer(text, error_kind=ErrorKind.TOOL, error=text)):
+        assert marked_refused(call, shown, LossReport()) is shown
+
+
+@pytest.mark.parametrize(("name", "text"), REFUSED)
+def test_a_program_that_ended_was_carried_out(name: str, text: str) -> None:
+    ended = answer(text, exit_code=1)
+    assert marked_refused(Action.call(name, {"command": "x"}), ended, LossReport()) is ended
 
 
 @pytest.mark.parametrize(
@@ -47,17 +82,14 @@ def test_the_words_by_which_harnesses_refuse_a_call_say_whose_fault_it_is(text: 
         "2026-11-30 ERROR worker: invalid arguments were seen twice",
         "Error: ENOENT: no such file or directory, open 'a'",
         "The tool was not found in the shed.",
+        "Unknown tool: address",
+        "Tool add-apt-repository not found",
         "Invalid credentials",
     ],
 )
 def test_an_error_of_what_was_carried_out_is_the_tools(text: str) -> None:
     failed = answer(text, error_kind=ErrorKind.TOOL, error=text)
     assert marked_refused(CALL, failed, LossReport()) is failed
-
-
-def test_what_a_command_prints_is_no_refusal() -> None:
-    shown = answer("Unknown tool: ad")
-    assert marked_refused(Action("cat log", "cat log"), shown, LossReport()) is shown
 
 
 def test_an_error_about_arguments_that_are_no_json_is_theirs() -> None:
