@@ -63,6 +63,31 @@ def test_a_page_that_has_much_to_say_has_not_failed(title: str) -> None:
     assert not shown(f"RootWebArea '{title}'" + line * 60)
 
 
+@pytest.mark.parametrize(
+    "failure",
+    ["RootWebArea 'Depot'\n\theading 'Something went wrong'", "RootWebArea 'Depot'\n\theading 'Verify you are human'"],
+)
+@pytest.mark.parametrize(
+    "beside",
+    [
+        "textbox 'Email'",
+        "button 'Add to cart'",
+        "StaticText '12 comments'",
+        "StaticText '$12.00'",
+        "heading 'Examples'",
+    ],
+)
+def test_what_stands_beside_a_subject_makes_it_no_failure(failure: str, beside: str) -> None:
+    assert shown(failure)
+    assert not shown(f"{failure}\n\t{beside}")
+
+
+def test_letters_of_scripts_without_spaces_count_as_words() -> None:
+    heading = "RootWebArea '图书馆'\n\theading '页面不存在'"
+    assert shown(heading)
+    assert not shown(heading + "\n\tStaticText '" + "春眠不觉晓" * 40 + "'")
+
+
 def test_the_same_page_is_a_failure_in_every_notation() -> None:
     say = "This site can’t be reached"
     written = [
@@ -73,6 +98,10 @@ def test_the_same_page_is_a_failure_in_every_notation() -> None:
         f'[ 1] | android.view.View | text="{say}" desc="" | bounds=[0,0][10,10] |',
         f'App: com.android.chrome\n1. View: "", "{say}" - (0,0,10,10)',
         f"<html><body><h1>{say}</h1></body></html>",
+        f'<hierarchy><node text="{say}" class="android.widget.TextView" content-desc="" /></hierarchy>',
+        f"Tab 0 (current): shop.example\n\n[1] RootWebArea 'shop.example' focused: True\n\t[2] heading '{say}'",
+        f'- Page Title: shop.example\n- Page Snapshot:\n```yaml\n- heading "{say}" [level=1] [ref=e2]\n```',
+        f'App: Browser\nActivity: browser/.Main\n\nFrameLayout\n  TextView "{say}"',
         f"# {say}",
         say,
     ]
