@@ -55,24 +55,24 @@ class SearchTables(Generic[_Found]):
         """Where the files of a search that is not done lie."""
         return self.folder / ".work"
 
-    def kept(self, made_by: object, pieces: Sequence[Piece]) -> Path:
-        """The folder of what each piece gives, which stays: of a data set that has grown the new ones are read alone.
-
-        What was made otherwise is removed from it, and what is of none of these pieces.
+    def kept(self, made_by: object) -> Path:
+        """Where what each piece gives stays: of a data set that has grown the new ones are read alone.
 
         Args:
             made_by: a JSON value of all that it depends on beside the piece.
         """
+        return self.folder / ".pieces" / fingerprint_of(made_by)
+
+    def forget_all_but(self, kept: Path, pieces: Sequence[Piece]) -> None:
+        """Remove what pieces gave that was made otherwise than ``kept`` was, or is of none of these."""
         names = {piece.file_name for piece in pieces}
-        made = self.folder / ".pieces" / fingerprint_of(made_by)
-        for other in made.parent.glob("*"):
-            if other != made:
-                shutil.rmtree(other)
-        for path in made.rglob("*"):
-            name = path.relative_to(made).as_posix()
+        for other in kept.parent.glob("*"):
+            if other != kept:
+                _remove(other)
+        for path in kept.rglob("*"):
+            name = path.relative_to(kept).as_posix()
             if path.is_file() and name not in names and name.rpartition(".")[0] not in names:
                 path.unlink()
-        return made
 
     def summary(self) -> _Found | None:
         """What the search came to, None where it is not done.
@@ -114,3 +114,10 @@ class SearchTables(Generic[_Found]):
             raise InputError(
                 f"nobody has searched for {self.SOUGHT}", where=str(self.folder), mend="run: worldtape curate DATASET"
             )
+
+
+def _remove(path: Path) -> None:
+    if path.is_dir() and not path.is_symlink():
+        shutil.rmtree(path)
+    else:
+        path.unlink()

@@ -22,7 +22,7 @@ from curation.manifest_files import parts_below, read_manifest, refuse_newer, sh
 from curation.profile import CurationProfile
 from trajectories.dataset import Dataset, check_name
 from trajectories.errors import DamagedFileError, InputError
-from trajectories.part_files import read_part, reading_part, scan_parts
+from trajectories.part_files import is_readable, read_part, scan_parts
 
 SCHEMA_VERSION = 1
 
@@ -182,7 +182,7 @@ class Sidecar:
         written = manifest.parts if manifest else {}
         changed = [part for part, facts in written.items() if sha256_of(self.folder / part) != facts.sha256]
         unlisted = {*self.parts()} - {*written}
-        return sorted([*changed, *(part for part in unlisted if not _is_readable(self.folder / part))])
+        return sorted([*changed, *(part for part in unlisted if not is_readable(self.folder / part))])
 
     def refuse(self, damaged: Sequence[str]) -> None:
         """Raise ``DamagedFileError`` where there are damaged files, which are paths below the folder."""
@@ -213,15 +213,6 @@ def open_sidecar(dataset: Dataset, name: str = "default") -> Sidecar:
         InputError: the name cannot be a folder's, or the data set is not a local folder.
     """
     return Sidecar(dataset.folder / "curation" / check_name(name, "curation"))
-
-
-def _is_readable(path: Path) -> bool:
-    try:
-        with reading_part(path):
-            read_part(path)
-    except DamagedFileError:
-        return False
-    return True
 
 
 def _part_facts(path: Path) -> PartFacts:

@@ -34,7 +34,10 @@ PARQUET_OPTIONS: Final[Mapping[str, Any]] = {
 }
 """What every Parquet file of a data set is written with: ``pq.ParquetWriter(file, schema, **PARQUET_OPTIONS)``."""
 
-DAMAGE: Final = (pa.ArrowInvalid, pl.exceptions.ComputeError, pl.exceptions.PanicException)
+DAMAGE: Final = (
+    *(pa.ArrowInvalid, pa.ArrowNotImplementedError, pa.ArrowTypeError, pa.ArrowKeyError, pa.ArrowIndexError),
+    *(pl.exceptions.ComputeError, pl.exceptions.PanicException),
+)
 """What is raised for a damaged part, beside an ``OSError`` without a number; a panic of Polars is no ``Exception``."""
 
 _ROWS_AT_ONCE: Final = 1000
@@ -75,6 +78,16 @@ def read_part(
         table = part.read(columns=None if columns is None else list(columns))
         _require_all_rows(table.num_rows, part)
     return table
+
+
+def is_readable(path: str | Path) -> bool:
+    """Whether a part is there, and all of it is as it was written; its rows are in memory meanwhile."""
+    try:
+        with reading_part(path):
+            read_part(path)
+    except DamagedFileError:
+        return False
+    return True
 
 
 def _require_all_rows(num_rows: int, part: pq.ParquetFile) -> None:

@@ -65,7 +65,8 @@ def find_duplicates(
     done = duplicates.undamaged_summary_of(fingerprint)
     if done is not None:
         return done
-    kept = duplicates.kept(made_by, pieces)
+    kept = duplicates.kept(made_by)
+    duplicates.forget_all_but(kept, pieces)
     work = duplicates.work / fingerprint
     found = _search(dataset.folder / "turns", kept, work, pieces, settings, without, workers)
     summary = DuplicatesSummary(
@@ -92,7 +93,9 @@ def _search(
 ) -> dict[Unit, tuple[Numbered, Clusters]]:
     make_folder(work)
     sign = functools.partial(sign_pieces, turns_folder, kept, settings=settings)
-    unsigned = [piece for piece in pieces if not SignedFiles.of(piece, kept).signed.exists()]
+    unsigned = [piece for piece in pieces if not SignedFiles.of(piece, kept).are_whole()]
+    for piece in unsigned:
+        SignedFiles.of(piece, kept).signed.unlink(missing_ok=True)
     workers.do(sign, unsigned, [piece.num_bytes for piece in unsigned], stage="duplicates")
     turns = SignedTurns.read(pieces, kept, settings, without)
     trajectories = WholeTrajectories.read(turns, settings)

@@ -346,6 +346,10 @@ def test_of_a_data_set_that_has_grown_only_the_new_parts_are_searched(tmp_path: 
     kept = kept_of(folder)
     assert before.items() < kept.items()
     assert all("run=later" in name for name in kept.keys() - before.keys())
+    damaged = next(path for path in (folder / ".pieces").rglob("*") if path.is_file())
+    damaged.write_bytes(damaged.read_bytes()[:100])
+    (folder / "manifest.json").unlink()
+    assert find_contamination(dataset, [benchmark]) == found
     shutil.rmtree(folder)
     assert find_contamination(dataset, [benchmark]) == found
     written(benchmark, {"other": "nothing of it is there"})

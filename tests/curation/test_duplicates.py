@@ -308,17 +308,22 @@ def test_of_a_data_set_that_has_grown_or_shrunk_only_what_is_new_is_signed(tmp_p
     assert not before.keys() & kept_of(open_duplicates(dataset).folder).keys(), "another seed has other signatures"
 
 
-def test_a_kept_signature_that_was_changed_is_one_clear_line(tmp_path: Path) -> None:
+@pytest.mark.parametrize("kind", ["signed", "stretches"])
+@pytest.mark.parametrize("place", [200, -30, None])
+def test_kept_signatures_that_were_changed_are_made_again(tmp_path: Path, kind: str, place: int | None) -> None:
     dataset = recorded(tmp_path, near_texts(11, 12))
-    find_duplicates(dataset)
+    expected = find_duplicates(dataset)
     folder = open_duplicates(dataset).folder
+    bytes_expected = files_found(dataset)
     (folder / "manifest.json").unlink()
-    signed = next(folder.rglob("*.signed"))
-    content = bytearray(signed.read_bytes())
-    content[200] ^= 1
-    signed.write_bytes(content)
-    with pytest.raises(DamagedFileError, match="curate again"):
-        find_duplicates(dataset)
+    (folder / ".pieces" / "stray").write_text("")
+    changed = next(folder.rglob(f"*.{kind}"))
+    content = bytearray(changed.read_bytes())
+    if place is not None:
+        content[place] ^= 1
+    changed.write_bytes(content if place is not None else content[:100])
+    assert find_duplicates(dataset) == expected
+    assert files_found(dataset) == bytes_expected
 
 
 def test_nobody_reads_a_table_that_was_not_made(tmp_path: Path) -> None:
