@@ -96,7 +96,7 @@ def curate(
         StorageError: the disk is full or fails; nothing half-written is left, and the next job goes on from there.
         WorldtapeError: the workers were killed again and again.
     """
-    from curation.searches import search  # here, for it loads Numba
+    from curation.searches import check_benchmarks, search  # here, for they load Numba
 
     profile = profile or CurationProfile()
     sidecar = open_sidecar(dataset, name)
@@ -105,6 +105,8 @@ def curate(
     with _only_job(sidecar), _set_aside(sidecar) if overwrite else nullcontext(), hands:
         sidecar.remove(sidecar.damaged_parts())
         _refuse_other_profile(sidecar, profile)
+        # Of what is to be replaced nothing counts; a job that was killed while it replaced one has still replaced none.
+        check_benchmarks([sidecar] if overwrite else [sidecar, Sidecar(_place_aside(sidecar))], benchmarks)
         superseded = superseded_by_part(dataset) if profile.filters.superseded else {}
         searched = search(dataset, name, profile, benchmarks=benchmarks, superseded=superseded, workers=hands)
         wanted = {part: _origin(dataset, part, profile, searched) for part in parts}
@@ -158,7 +160,7 @@ def _set_aside(sidecar: Sidecar) -> Iterator[None]:
     whole.
     """
     old = _place_aside(sidecar)
-    if old.exists() and sidecar.manifest() is None:
+    if old.exists() and not _is_whole(sidecar):
         shutil.rmtree(sidecar.folder, ignore_errors=True)
     else:
         shutil.rmtree(old, ignore_errors=True)
@@ -171,6 +173,13 @@ def _set_aside(sidecar: Sidecar) -> Iterator[None]:
             shutil.rmtree(sidecar.folder, ignore_errors=True)
             old.rename(sidecar.folder)
         raise
+
+
+def _is_whole(sidecar: Sidecar) -> bool:
+    try:
+        return sidecar.manifest() is not None
+    except InputError:  # to be replaced, it need not be understood
+        return False
 
 
 def _place_aside(sidecar: Sidecar) -> Path:

@@ -17,6 +17,7 @@ from curation.pieces import place_of_part
 from curation.profile import CurationProfile
 from curation.reasons import REASONS, Reason
 from curation.replays import find_volatile
+from curation.sidecar import Sidecar
 from trajectories.dataset import Dataset
 from trajectories.errors import InputError
 from trajectories.part_files import read_part, reading_part
@@ -135,13 +136,11 @@ def search(
             nothing is a copy of them.
 
     Raises:
-        InputError: a benchmark cannot be understood, or is not given that an earlier job was; no scheduler at the
-            address.
+        InputError: a benchmark cannot be understood; no scheduler at the address.
         DamagedFileError: a part cannot be read.
         StorageError: the disk is full or fails; the next search goes on from there.
         WorldtapeError: the workers were killed again and again.
     """
-    _refuse_forgotten(dataset, name, benchmarks)
     without = frozenset(trajectory_id for of_part in superseded.values() for trajectory_id in of_part)
     fingerprints = {}
     contaminated = None
@@ -174,14 +173,26 @@ def search(
     )
 
 
-def _refuse_forgotten(dataset: Dataset, name: str, benchmarks: Sequence[Path]) -> None:
-    """Raise ``InputError`` where an earlier job knew of a benchmark that is not given now: what it masked would be in
-    the loss again."""
-    found = open_contamination(dataset, name).summary()
-    forgotten = sorted({*found.sources} - {path.resolve().name for path in benchmarks}) if found else []
-    if forgotten:
-        raise InputError(
-            f"curation '{name}' was made with the benchmark {', '.join(forgotten)}",
-            where=dataset.url,
-            mend="give it again with --benchmark, or begin anew with --overwrite",
-        )
+def check_benchmarks(sidecars: Sequence[Sidecar], benchmarks: Sequence[Path]) -> None:
+    """Raise ``InputError`` where a benchmark is not there, or one is not given that an earlier job knew of: what it
+    masked would be in the loss again.
+
+    Args:
+        sidecars: what stands of earlier jobs, that of the name first.
+    """
+    for path in benchmarks:
+        if not path.exists():
+            raise InputError("there is no such benchmark", where=str(path), mend="give a file or a folder")
+    given = {path.resolve().name for path in benchmarks}
+    for sidecar in sidecars:
+        contamination = Contamination(sidecar.folder / Contamination.NAME)
+        found, manifest = contamination.summary(), sidecar.manifest()
+        forgotten = sorted({*found.sources} - given) if found else []
+        was_searched = contamination.folder.exists() or (manifest and Contamination.NAME in manifest.searches)
+        if forgotten or (was_searched and not given):
+            what = f"the benchmark {', '.join(forgotten)}" if forgotten else "benchmarks"
+            raise InputError(
+                f"curation '{sidecars[0].name}' was made with {what}",
+                where=str(sidecar.folder),
+                mend="give it again with --benchmark, or begin anew with --overwrite",
+            )

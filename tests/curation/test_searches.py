@@ -234,6 +234,48 @@ def test_a_benchmark_cannot_be_forgotten(dataset: Dataset, benchmark: Path) -> N
     assert curate(dataset, overwrite=True).num_kept == 4
 
 
+@pytest.mark.parametrize("removed", ["contamination/manifest.json", "contamination"])
+def test_a_benchmark_whose_table_is_gone_cannot_be_forgotten_either(
+    dataset: Dataset, benchmark: Path, removed: str
+) -> None:
+    record(dataset, "holds", [*new_texts(3), ("cat task", ITEM)])
+    compact(dataset, "r1")
+    path = curate(dataset, benchmarks=[benchmark]).sidecar.folder / removed
+    shutil.rmtree(path) if path.is_dir() else path.unlink()
+    with pytest.raises(InputError, match=r"made with benchmarks .*give it again"):
+        curate(dataset)
+    assert curate(dataset, benchmarks=[benchmark]).num_kept == 0
+
+
+def test_a_benchmark_of_what_a_killed_job_was_replacing_cannot_be_forgotten(dataset: Dataset, benchmark: Path) -> None:
+    record(dataset, "holds", [*new_texts(3), ("cat task", ITEM)])
+    compact(dataset, "r1")
+    sidecar = curate(dataset, benchmarks=[benchmark]).sidecar
+    sidecar.folder.rename(sidecar.folder.with_name(".default.old"))  # as a job with --overwrite leaves it
+    with pytest.raises(InputError, match=r"made with the benchmark tasks\.jsonl"):
+        curate(dataset)
+    assert curate(dataset, benchmarks=[benchmark]).num_kept == 0
+
+
+def test_a_benchmark_that_is_not_there_is_told_before_it_is_missed(dataset: Dataset, benchmark: Path) -> None:
+    record(dataset, "holds", [*new_texts(3), ("cat task", ITEM)])
+    compact(dataset, "r1")
+    curate(dataset, benchmarks=[benchmark])
+    with pytest.raises(InputError, match=r"no such benchmark .*nowhere"):
+        curate(dataset, benchmarks=[benchmark.with_name("nowhere.jsonl")])
+
+
+def test_a_sidecar_that_cannot_be_understood_can_be_replaced(dataset: Dataset) -> None:
+    record(dataset, "t", new_texts(3))
+    compact(dataset, "r1")
+    sidecar = curate(dataset).sidecar
+    shutil.copytree(sidecar.folder, sidecar.folder.with_name(".default.old"))  # as a job that was killed leaves it
+    (sidecar.folder / "manifest.json").write_text("{broken")
+    with pytest.raises(InputError, match="--overwrite"):
+        curate(dataset)
+    assert curate(dataset, overwrite=True).num_turns == 3
+
+
 @pytest.mark.parametrize("damage", ["flipped", "gone"])
 @pytest.mark.parametrize(
     "table",
