@@ -74,8 +74,9 @@ def cut(turns: Path, part: str, piece_bytes: int) -> list[Piece]:
 def part_digest(turns: Path, part: str) -> str:
     """16 hexadecimal digits that change where a turns part, or that of its trajectories, is another.
 
-    They are of the two footers, which say where every page lies, how large it is, and the least and the greatest of its
-    values: what tells files apart that were written as a whole, as all are, not a byte that was changed in one.
+    They are of the two footers, which hold the hash of all that stands before them (`trajectories.row_groups`). Those
+    of other writers say where every page lies, how large it is, and the least and the greatest of its values, which
+    differs with nearly every other content. A byte that was changed in a file does not show.
 
     Args:
         turns: the folder of the turns parts; that of the trajectories parts is beside it.

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from types import TracebackType
 from typing import BinaryIO, Final, Self
 
@@ -18,10 +19,34 @@ _FIXED_BYTES: Final = 128
 _TEXT_COLUMNS: Final = {"action", "action_json", "reasoning", "observation"}
 
 
+CONTENT_SHA256: Final = "content_sha256"
+
+
+class _Hashed:
+    """A file that is written from its beginning on, as Arrow wants one, and the hash of what is in it."""
+
+    closed = False
+
+    def __init__(self, file: BinaryIO) -> None:
+        self._file = file
+        self.digest = hashlib.sha256()
+
+    def write(self, data: bytes) -> int:
+        self.digest.update(data)
+        return self._file.write(data)
+
+    def tell(self) -> int:
+        return self._file.tell()
+
+    def flush(self) -> None:
+        self._file.flush()
+
+
 class RowGroupWriter:
     """Writes rows to a Parquet file; a row group ends as soon as it holds ``row_group_bytes`` of text.
 
-    The same rows always make the same bytes.
+    The same rows always make the same bytes. The footer has the SHA-256 of all that stands before it under
+    `CONTENT_SHA256`, so that files of other rows have other footers.
     """
 
     def __init__(self, file: BinaryIO, schema: pa.Schema, *, row_group_bytes: int = ROW_GROUP_BYTES) -> None:
@@ -32,8 +57,9 @@ class RowGroupWriter:
         self._row_bytes = 0
         self._batch_bytes = 0
         keys = [name for name in schema.names if name not in _TEXT_COLUMNS]
+        self._file = _Hashed(file)
         self._writer = pq.ParquetWriter(
-            file,
+            self._file,
             schema,
             use_dictionary=keys,
             write_statistics=keys,
@@ -58,6 +84,7 @@ class RowGroupWriter:
         if error is None:
             self._end_batch()
             self._end_row_group()
+            self._writer.add_key_value_metadata({CONTENT_SHA256: self._file.digest.hexdigest()})
             self._writer.close()
         # Else it would try to write the footer again when it is collected, into a closed file.
         self._writer.is_open = False

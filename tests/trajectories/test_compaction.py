@@ -4,12 +4,15 @@ import random
 import resource
 import shutil
 import time
+from io import BytesIO
 from multiprocessing.connection import Connection
 from pathlib import Path
 
 import polars as pl
 import pyarrow.parquet as pq
 import pytest
+from hypothesis import example, given, settings
+from hypothesis import strategies as st
 
 from tests.trajectories.store_support import ENDING, RUN, compact_once, forked, header, observation, record, tree, turn
 from trajectories import DamagedFileError, Dataset, InputError, JournalWriter, RawEvent, Status, compact, recover
@@ -231,6 +234,19 @@ def test_row_groups_end_at_their_size_in_bytes(tmp_path: Path, letter: str) -> N
     assert sorted(sizes)[-2] <= limit + width * 10_000
     assert max(sizes) < width * 300_000 + limit
     assert parquet.metadata.row_group(0).column(0).has_offset_index, "readers can seek to a page"
+
+
+@given(st.text("ab", min_size=20, max_size=20), st.text("ab", min_size=20, max_size=20))
+@example("ab" * 10, "ba" * 10)
+@settings(deadline=None, max_examples=30)
+def test_files_of_other_rows_have_other_footers_and_of_the_same_the_same_bytes(one: str, other: str) -> None:
+    files = [BytesIO(), BytesIO(), BytesIO()]
+    for file, text in zip(files, (one, other, one), strict=True):
+        with RowGroupWriter(file, TURNS) as writer:
+            writer.add(turn_row("a", turn(1, text), None))
+    metadata = [pq.read_metadata(BytesIO(file.getvalue())).metadata for file in files]
+    assert files[0].getvalue() == files[2].getvalue()
+    assert (metadata[0] == metadata[1]) == (one == other)
 
 
 def compact_and_measure(url: str, result: Connection) -> None:
