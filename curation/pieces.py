@@ -45,6 +45,10 @@ class Piece:
     def file_name(self) -> str:
         return f"{self.part}.{self.digest}.{self.first:06d}-{self.end:06d}"
 
+    def file(self, folder: Path, kind: str) -> Path:
+        """One of several files in a folder that are made of it."""
+        return folder / f"{self.file_name}.{kind}"
+
 
 def place_of_part(part: str) -> tuple[str, str]:
     """Domain and run of a part, by its path below the folder of its table."""

@@ -55,7 +55,7 @@ class SignedFiles:
 
     @classmethod
     def of(cls, piece: Piece, kept: Path) -> SignedFiles:
-        return cls(*(_beside(kept / piece.file_name, kind) for kind in ("signed", "stretches")))
+        return cls(*(piece.file(kept, kind) for kind in ("signed", "stretches")))
 
     def are_whole(self) -> bool:
         """Whether they are there as they were written."""
@@ -74,11 +74,7 @@ class ShingleFiles:
 
     @classmethod
     def of(cls, piece: Piece, work: Path) -> ShingleFiles:
-        return cls(*(_beside(work / piece.file_name, kind) for kind in ("shingles", "sizes")))
-
-
-def _beside(stem: Path, kind: str) -> Path:
-    return stem.with_name(f"{stem.name}.{kind}")
+        return cls(*(piece.file(work, kind) for kind in ("shingles", "sizes")))
 
 
 def band_name(band: int) -> str:

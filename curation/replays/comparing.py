@@ -24,7 +24,7 @@ import pyarrow.parquet as pq
 
 from curation.pieces import Piece
 from curation.replays.alignment import Block, common_blocks
-from curation.replays.digests import PieceFiles, fetched
+from curation.replays.digests import FetchedFiles, fetched
 from curation.replays.plan import PLACE, Group
 from curation.replays.spans import Spans, outside, shifted, union
 from curation.replays.table import SPANS
@@ -108,7 +108,7 @@ def compare_groups(
     if path.exists():
         return path
     turns = pl.scan_parquet(plan, glob=False, hive_partitioning=False).slice(begin, end - begin).collect()
-    files = [PieceFiles.of(piece, work) for piece in pieces]
+    files = [FetchedFiles.of(piece, work) for piece in pieces]
     counts: Counter[str] = Counter()
     rows = [
         row
@@ -128,7 +128,7 @@ def spans_found(path: Path) -> tuple[pa.Table, Counter[str]]:
 
 
 def _rows_of_group(
-    turns: pl.DataFrame, files: Sequence[PieceFiles], settings: VolatileSettings, counts: Counter[str]
+    turns: pl.DataFrame, files: Sequence[FetchedFiles], settings: VolatileSettings, counts: Counter[str]
 ) -> Iterator[Row]:
     """The rows of one group's turns that have spans; ``counts`` is added to."""
     camps: dict[int, int] = {}
@@ -144,7 +144,7 @@ def _rows_of_group(
 
 
 def _spans_of(
-    texts: Sequence[_Text], files: Sequence[PieceFiles], settings: VolatileSettings
+    texts: Sequence[_Text], files: Sequence[FetchedFiles], settings: VolatileSettings
 ) -> Mapping[_Text, Spans | Outcome]:
     """The spans of each distinct text, of which the first is the reference."""
     reference, *others = dict.fromkeys(texts)

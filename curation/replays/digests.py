@@ -21,6 +21,7 @@ from curation.passes import header_rows, row_groups
 from curation.pieces import Piece
 from curation.replays.shapes import shape
 from trajectories.files import storage_errors, written_whole
+from trajectories.part_files import PARQUET_OPTIONS, is_readable
 
 _DIGEST_BYTES = 16
 _DIGEST = pa.binary(_DIGEST_BYTES)
@@ -45,37 +46,50 @@ _HEADERS = pa.schema(
 
 
 @dataclass(frozen=True, slots=True)
-class PieceFiles:
-    """Where the files of a piece lie in the work folder."""
+class DigestFiles:
+    """What a piece is to the search; it depends on nothing else, and is kept."""
 
     turns: Path
     """A row a turn, in order: `_TURNS`, of which ``num_bytes`` is the size of the observation."""
     headers: Path
     """Of a part's first piece: a row a trajectory, `_HEADERS`."""
+
+    @classmethod
+    def of(cls, piece: Piece, kept: Path) -> DigestFiles:
+        return cls(*(piece.file(kept, kind) for kind in ("turns", "headers")))
+
+    def are_whole(self, piece: Piece) -> bool:
+        """Whether those of this piece are there as they were written."""
+        return is_readable(self.turns) and (piece.first > 0 or is_readable(self.headers))
+
+
+@dataclass(frozen=True, slots=True)
+class FetchedFiles:
+    """The observations of a piece that are wanted, which depends on all other recordings."""
+
     texts: Path
-    """The wanted observations as they are stored, one after the other."""
+    """As they are stored, one after the other."""
     ends: Path
     """Where each of them ends, as NumPy saves it."""
 
     @classmethod
-    def of(cls, piece: Piece, work: Path) -> PieceFiles:
-        stem = work / piece.file_name
-        return cls(*(stem.with_name(f"{stem.name}.{kind}") for kind in ("turns", "headers", "texts", "ends")))
+    def of(cls, piece: Piece, work: Path) -> FetchedFiles:
+        return cls(*(piece.file(work, kind) for kind in ("texts", "ends")))
 
 
-def digest_pieces(dataset: Path, work: Path, pieces: Sequence[Piece]) -> None:
+def digest_pieces(dataset: Path, kept: Path, pieces: Sequence[Piece]) -> None:
     """Write the digests of every piece that has none yet.
 
     Args:
         dataset: the folder of the data set.
-        work: where the files of the pieces go.
+        kept: where the files of the pieces go.
 
     Raises:
         DamagedFileError: a row group cannot be read.
         StorageError: the disk is full or fails.
     """
     for piece in pieces:
-        files = PieceFiles.of(piece, work)
+        files = DigestFiles.of(piece, kept)
         if files.turns.exists():
             continue
         if piece.first == 0:
@@ -85,7 +99,7 @@ def digest_pieces(dataset: Path, work: Path, pieces: Sequence[Piece]) -> None:
 
 
 def _write(path: Path, schema: pa.Schema, tables: Iterator[pa.Table]) -> None:
-    with storage_errors(path), written_whole(path) as file, pq.ParquetWriter(file, schema) as writer:
+    with storage_errors(path), written_whole(path) as file, pq.ParquetWriter(file, schema, **PARQUET_OPTIONS) as writer:
         for table in tables:
             writer.write_table(table)
 
@@ -130,14 +144,14 @@ def decoded(text: bytes) -> str:
 
 
 @dataclass(frozen=True, slots=True)
-class Wanted:
+class WantedObservations:
     """The turns of a piece whose observations are wanted, by their place in it, ascending."""
 
     piece: Piece
     rows: NDArray[np.int64]
 
 
-def fetch_pieces(turns: Path, work: Path, tasks: Sequence[Wanted]) -> None:
+def fetch_pieces(turns: Path, work: Path, tasks: Sequence[WantedObservations]) -> None:
     """Write the wanted observations of every piece that has none yet.
 
     Raises:
@@ -145,7 +159,7 @@ def fetch_pieces(turns: Path, work: Path, tasks: Sequence[Wanted]) -> None:
         StorageError: the disk is full or fails.
     """
     for wanted in tasks:
-        files = PieceFiles.of(wanted.piece, work)
+        files = FetchedFiles.of(wanted.piece, work)
         if files.texts.exists():
             continue
         # The file named last takes its place first: a piece whose texts stand is done.
@@ -158,7 +172,7 @@ def fetch_pieces(turns: Path, work: Path, tasks: Sequence[Wanted]) -> None:
             np.save(ends_file, np.cumsum(sizes, dtype=np.int64))
 
 
-def _observations(turns: Path, wanted: Wanted) -> Iterator[bytes]:
+def _observations(turns: Path, wanted: WantedObservations) -> Iterator[bytes]:
     start = 0
     for rows in row_groups(turns, wanted.piece, ("observation",)):
         first, end = np.searchsorted(wanted.rows, [start, start + rows.num_rows])
@@ -167,7 +181,7 @@ def _observations(turns: Path, wanted: Wanted) -> Iterator[bytes]:
         start += rows.num_rows
 
 
-def fetched(files: PieceFiles, place: int) -> str:
+def fetched(files: FetchedFiles, place: int) -> str:
     """The observation number ``place`` (from 0) of those that were fetched from a piece."""
     ends = _ends(files.ends)
     start = int(ends[place - 1]) if place else 0

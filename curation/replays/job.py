@@ -21,7 +21,7 @@ from curation.fingerprints import fingerprint_of, program
 from curation.passes import Workers, turn_pieces
 from curation.pieces import Piece, contents_of
 from curation.replays.comparing import compare_groups, spans_found
-from curation.replays.digests import digest_pieces, fetch_pieces
+from curation.replays.digests import DigestFiles, digest_pieces, fetch_pieces
 from curation.replays.plan import Plan, make_plan
 from curation.replays.table import KEYS, SPANS, VolatileSummary, open_volatile
 from curation.search_settings import VolatileSettings
@@ -42,7 +42,8 @@ def find_volatile(
     Recordings are replays of each other where their domain, their task and the shape of their initial state are the
     same, and their actions up to the turn at hand. Writes ``curation/NAME/volatile/spans.parquet`` and a manifest, in
     the place of what an earlier search with other settings or of other turns left there; the same search is not done
-    again. The same turns and settings give the same bytes.
+    again, and of a data set that has grown the new parts are read, and what is alike. The same turns and settings give
+    the same bytes.
 
     Args:
         name: of the curation, a folder below ``curation/``.
@@ -60,13 +61,16 @@ def find_volatile(
     workers = workers or Workers()
     volatile = open_volatile(dataset, name)
     pieces = turn_pieces(dataset, workers.sizes)
-    fingerprint = _fingerprint(settings, pieces, without)
+    versions = {**program(), "rapidfuzz": version("rapidfuzz")}  # which aligns the texts
+    fingerprint = fingerprint_of([settings.canonical_json(), contents_of(pieces), versions, sorted(without)])
     done = volatile.undamaged_summary_of(fingerprint)
     if done is not None:
         return done
     work = volatile.work / fingerprint
     make_folder(work)
-    plan = _replays(dataset.folder, work, pieces, without, workers)
+    kept = volatile.kept(program())
+    volatile.forget_all_but(kept, pieces)
+    plan = _replays(dataset.folder, kept, work, pieces, without, workers)
     spans, counts = _compare(plan, work, pieces, settings, workers)
     summary = VolatileSummary(
         settings=settings,
@@ -83,17 +87,16 @@ def find_volatile(
     return summary
 
 
-def _fingerprint(settings: VolatileSettings, pieces: Sequence[Piece], without: Collection[str]) -> str:
-    """Of all that the result depends on: the settings, the parts, the program, and what aligns texts."""
-    versions = {**program(), "rapidfuzz": version("rapidfuzz")}
-    return fingerprint_of([settings.canonical_json(), contents_of(pieces), versions, sorted(without)])
-
-
-def _replays(dataset: Path, work: Path, pieces: Sequence[Piece], without: Collection[str], workers: Workers) -> Plan:
+def _replays(
+    dataset: Path, kept: Path, work: Path, pieces: Sequence[Piece], without: Collection[str], workers: Workers
+) -> Plan:
     """The plan of all replays, with the observations fetched that it needs."""
-    digest = functools.partial(digest_pieces, dataset, work)
-    workers.do(digest, pieces, [piece.num_bytes for piece in pieces], stage="replays")
-    plan, wanted = make_plan(pieces, work, without)
+    new = [piece for piece in pieces if not DigestFiles.of(piece, kept).are_whole(piece)]
+    for piece in new:
+        DigestFiles.of(piece, kept).turns.unlink(missing_ok=True)
+    digest = functools.partial(digest_pieces, dataset, kept)
+    workers.do(digest, new, [piece.num_bytes for piece in new], stage="replays")
+    plan, wanted = make_plan(pieces, kept, without)
     fetch = functools.partial(fetch_pieces, dataset / "turns", work)
     workers.do(fetch, wanted, [one.piece.num_bytes for one in wanted], stage="replays, what they say")
     return plan

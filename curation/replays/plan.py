@@ -16,7 +16,7 @@ import polars as pl
 from curation.filters.domains import ENVIRONMENTS
 from curation.passes import place_of
 from curation.pieces import Piece
-from curation.replays.digests import PieceFiles, Wanted, chained
+from curation.replays.digests import DigestFiles, WantedObservations, chained
 from trajectories.files import storage_errors, written_whole
 
 PLACE = ("domain", "run", "trajectory_id")
@@ -74,10 +74,10 @@ class Plan:
             self.turns.write_parquet(file)
 
 
-def make_plan(pieces: Sequence[Piece], work: Path, without: Collection[str]) -> tuple[Plan, list[Wanted]]:
+def make_plan(pieces: Sequence[Piece], kept: Path, without: Collection[str]) -> tuple[Plan, list[WantedObservations]]:
     """The plan of digested pieces, and the observations that it needs; recordings ``without`` take no part."""
-    recordings = _recordings(pieces, work, without)
-    turns = _with_prefixes(_turns(pieces, work, recordings), recordings)
+    recordings = _recordings(pieces, kept, without)
+    turns = _with_prefixes(_turns(pieces, kept, recordings), recordings)
     first = pl.col("recording").first()
     planned = (
         turns.with_columns(group=pl.col("prefix").first().over("recording"))
@@ -89,13 +89,13 @@ def make_plan(pieces: Sequence[Piece], work: Path, without: Collection[str]) -> 
     return Plan(_with_texts(planned, wanted, pieces).sort("group", "turn", "same", "recording")), wanted
 
 
-def _recordings(pieces: Sequence[Piece], work: Path, without: Collection[str]) -> pl.DataFrame:
+def _recordings(pieces: Sequence[Piece], kept: Path, without: Collection[str]) -> pl.DataFrame:
     """The recordings that are not the only one of their kind, numbered by when they began.
 
     Two texts of a collection have a request in common at most, and no world that could answer otherwise.
     """
     frames = [
-        pl.scan_parquet(PieceFiles.of(piece, work).headers, glob=False, hive_partitioning=False).with_columns(
+        pl.scan_parquet(DigestFiles.of(piece, kept).headers, glob=False, hive_partitioning=False).with_columns(
             domain=pl.lit(domain), run=pl.lit(run)
         )
         for piece, (domain, run) in zip(pieces, map(place_of, pieces), strict=True)
@@ -111,11 +111,11 @@ def _recordings(pieces: Sequence[Piece], work: Path, without: Collection[str]) -
     )
 
 
-def _turns(pieces: Sequence[Piece], work: Path, recordings: pl.DataFrame) -> pl.DataFrame:
+def _turns(pieces: Sequence[Piece], kept: Path, recordings: pl.DataFrame) -> pl.DataFrame:
     """The turns of these recordings, in order, with the piece and the row where each lies."""
     named = recordings.lazy().select("recording", *PLACE)
     frames = [
-        pl.scan_parquet(PieceFiles.of(piece, work).turns, glob=False, hive_partitioning=False)
+        pl.scan_parquet(DigestFiles.of(piece, kept).turns, glob=False, hive_partitioning=False)
         .with_row_index("row")
         .with_columns(domain=pl.lit(domain), run=pl.lit(run), piece=pl.lit(number, pl.UInt32))
         .join(named, on=list(PLACE))
@@ -138,7 +138,7 @@ def _with_prefixes(turns: pl.DataFrame, recordings: pl.DataFrame) -> pl.DataFram
     return turns.with_columns(prefix=pl.Series(prefixes(), dtype=pl.Binary)).select(_PLANNED)
 
 
-def _wanted(planned: pl.DataFrame, pieces: Sequence[Piece]) -> list[Wanted]:
+def _wanted(planned: pl.DataFrame, pieces: Sequence[Piece]) -> list[WantedObservations]:
     """Of the observations that replays have otherwise, the first of those that are equal, by piece."""
     needed = (
         planned.filter(pl.col("differs"))
@@ -147,10 +147,10 @@ def _wanted(planned: pl.DataFrame, pieces: Sequence[Piece]) -> list[Wanted]:
         .group_by("piece", maintain_order=True)
         .agg("row")
     )
-    return [Wanted(pieces[piece], np.array(rows, np.int64)) for piece, rows in needed.iter_rows()]
+    return [WantedObservations(pieces[piece], np.array(rows, np.int64)) for piece, rows in needed.iter_rows()]
 
 
-def _with_texts(planned: pl.DataFrame, wanted: Sequence[Wanted], pieces: Sequence[Piece]) -> pl.DataFrame:
+def _with_texts(planned: pl.DataFrame, wanted: Sequence[WantedObservations], pieces: Sequence[Piece]) -> pl.DataFrame:
     """The turns with ``text``; ``piece`` becomes that of the text."""
     numbers = {piece: number for number, piece in enumerate(pieces)}
     texts = pl.concat(

@@ -26,7 +26,7 @@ from curation.replays.comparing import Outcome, volatile_spans
 from curation.replays.shapes import shape
 from curation.replays.spans import outside, shifted, union
 from curation.replays.table import SPANS
-from tests.curation.recordings import DAWN, Texts, a_header, cut_row_groups, files_of, record_turns, turn
+from tests.curation.recordings import DAWN, Texts, a_header, cut_row_groups, files_of, kept_of, record_turns, turn
 from trajectories import DamagedFileError, Dataset, InputError, SystemPrompt, compact
 
 GOLDEN = Path(__file__).parent / "golden" / "volatile.txt"
@@ -381,20 +381,41 @@ def test_a_search_goes_on_with_the_pieces_it_had_done(tmp_path: Path) -> None:
     expected = find_volatile(dataset, workers=workers)
     bytes_expected = files_found(dataset)
     (open_volatile(dataset).folder / "manifest.json").unlink()
+    shutil.rmtree(open_volatile(dataset).folder / ".pieces")
     part = Path(max(dataset.turn_parts()).path)
     whole = part.read_bytes()
     part.write_bytes(whole[:4] + bytes(100) + whole[104:])
     with pytest.raises(DamagedFileError, match="copy it again"):
         find_volatile(dataset, workers=workers)
-    done = {path: path.stat().st_mtime_ns for path in open_volatile(dataset).work.rglob("*.turns")}
+    kept = kept_of(open_volatile(dataset).folder)
+    done = {name: written for name, written in kept.items() if name.endswith(".turns")}
     assert done
     part.write_bytes(whole)
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(shutil, "rmtree", lambda _: None)
-        assert find_volatile(dataset, workers=workers) == expected
-    assert done.items() <= {path: path.stat().st_mtime_ns for path in done}.items()
-    shutil.rmtree(open_volatile(dataset).work)
+    assert find_volatile(dataset, workers=workers) == expected
+    assert done.items() <= kept_of(open_volatile(dataset).folder).items()
     assert files_found(dataset) == bytes_expected
+
+
+def test_of_a_data_set_that_has_grown_only_what_is_new_is_digested(tmp_path: Path) -> None:
+    whole = recorded(tmp_path / "whole", many(12))
+    expected = find_volatile(whole)
+    dataset = recorded(tmp_path / "grown", many(12))
+    aside = tmp_path / "aside"
+    for table in ("turns", "trajectories"):
+        part = min((dataset.folder / table).rglob("*.parquet"))
+        (aside / table).parent.mkdir(exist_ok=True)
+        part.rename(aside / table)
+        (aside / f"{table}.path").write_text(str(part))
+    find_volatile(dataset)
+    before = kept_of(open_volatile(dataset).folder)
+    for table in ("turns", "trajectories"):
+        (aside / table).rename((aside / f"{table}.path").read_text())
+    assert find_volatile(dataset) == expected
+    assert before.items() < kept_of(open_volatile(dataset).folder).items()
+    damaged = next(open_volatile(dataset).folder.rglob("*.headers"))
+    damaged.write_bytes(damaged.read_bytes()[:50])
+    (open_volatile(dataset).folder / "manifest.json").unlink()
+    assert find_volatile(dataset) == expected
 
 
 def test_a_data_set_without_replays_has_a_table_without_rows(tmp_path: Path) -> None:
