@@ -26,6 +26,7 @@ from trajectories.recording import SessionRecording
 from trajectories.rows import Row
 from trajectories.schemas import TRAJECTORIES, TURNS
 from trajectories.sessions import session_lines
+from trajectories.urls import opened_url, shown_url, without_secrets
 
 _NAME: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,199}")
 _PART: Final = re.compile(r".*/domain=(?P<domain>[^/]+)/run=(?P<run>[^/]+)/(?P<name>part-[0-9a-f]+\.parquet)")
@@ -63,13 +64,16 @@ class Dataset:
     """
 
     def __init__(self, url: str | Path) -> None:
-        self.url = str(url)
-        if not self.url:
+        name = str(url)
+        self.url = shown_url(name)
+        """As messages name it: without user, password and query."""
+        if not name:
             raise InputError("the name of a data set is empty", mend="name a folder")
         try:
-            filesystem, root = fsspec.core.url_to_fs(self.url)
+            filesystem, root = fsspec.core.url_to_fs(opened_url(name))
         except (ValueError, ImportError) as error:
-            raise InputError(f"not a place for a data set: {error}", where=self.url) from error
+            what = f"not a place for a data set: {without_secrets(str(error), name)}"
+            raise InputError(what, where=self.url) from error
         self.filesystem: fsspec.AbstractFileSystem = filesystem
         self.root: str = root.rstrip("/")
         self._is_local = "file" in filesystem.protocol

@@ -1,5 +1,7 @@
 """The one error tree of worldtape: every error a user can meet is one line that says what, where and how to mend it."""
 
+from collections.abc import Callable
+
 
 class WorldtapeError(Exception):
     """A failure a person must read: ``what (where): mend``.
@@ -19,6 +21,11 @@ class WorldtapeError(Exception):
         place = f" ({where})" if where else ""
         advice = f"; {mend}" if mend else ""
         super().__init__(" ".join(f"{what}{place}{advice}".split()))
+
+    def reword(self, change: Callable[[str], str]) -> None:
+        """Change each of its texts."""
+        where, mend = self.where and change(self.where), self.mend and change(self.mend)
+        WorldtapeError.__init__(self, change(self.what), where=where, mend=mend)
 
     def __reduce__(self) -> tuple[object, ...]:
         """Errors cross process borders whole, whatever arguments their class takes."""

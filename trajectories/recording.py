@@ -9,9 +9,9 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterator, Mapping
-from os import SEEK_END
-from tempfile import SpooledTemporaryFile
 from typing import Final, NamedTuple, cast
+
+from trajectories.spooled_bytes import SpooledBytes
 
 _IN_MEMORY_BYTES: Final = 2**20
 _TURN: Final = "turn "
@@ -29,31 +29,32 @@ class EventSpool:
     """An append-only sequence of raw events: in memory while small, in an anonymous temporary file beyond 1 MiB.
 
     The one who made it closes it; whoever gets it in an observation may iterate it any number of times before that.
+
+    Methods raise ``StorageError`` where the disk is full or fails.
     """
 
     def __init__(self) -> None:
-        self._file = SpooledTemporaryFile(max_size=_IN_MEMORY_BYTES)  # noqa: SIM115 (closed by close)
+        self._lines = SpooledBytes(_IN_MEMORY_BYTES)
         self.num_events = 0
-        self.num_bytes = 0
+
+    @property
+    def num_bytes(self) -> int:
         """Size of the serialised events, in bytes."""
+        return len(self._lines)
 
     def append(self, event: RawEvent) -> None:
-        line = event_line(event)
-        self._file.seek(0, SEEK_END)
-        self._file.write(line)
+        self._lines.append(event_line(event))
         self.num_events += 1
-        self.num_bytes += len(line)
 
     def lines(self) -> Iterator[bytes]:
         """The serialised events, one line each."""
-        self._file.seek(0)
-        return iter(self._file)
+        return iter(self._lines.reader())
 
     def __iter__(self) -> Iterator[RawEvent]:
         return map(parse_event, self.lines())
 
     def close(self) -> None:
-        self._file.close()
+        self._lines.close()
 
 
 def event_line(event: RawEvent) -> bytes:

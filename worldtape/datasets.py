@@ -8,7 +8,8 @@ from contextlib import contextmanager
 import typer
 
 from trajectories import Dataset, InputError, WorldtapeError
-from trajectories.importers.urls import check_url, failure, is_local, shown_url
+from trajectories.importers.urls import check_url, failure
+from trajectories.urls import is_local, shown_url, without_login
 
 
 def local_dataset(name: str) -> Dataset:
@@ -40,8 +41,12 @@ def reading(name: str) -> Iterator[Dataset]:
     except InputError as error:
         if isinstance(error.__cause__, ImportError):
             raise failure(error.__cause__, name) from error
+        error.reword(lambda text: without_login(text, name))
         raise
-    except (WorldtapeError, typer.Exit):
+    except WorldtapeError as error:
+        error.reword(lambda text: without_login(text, name))
+        raise
+    except typer.Exit:
         raise
     except Exception as error:  # the file systems are others', and raise whatever their libraries do
         raise failure(error, name) from error

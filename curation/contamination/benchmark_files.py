@@ -2,9 +2,9 @@
 
 The name of the file or folder is the benchmark's *source*. A JSONL or Parquet file, and a JSON file that is a list,
 have an item a row; any other file is one item. A folder is walked in the order of its names: a folder that holds a file
-of `TASK_FILES` is one item, with the texts of all files below it; hidden, linked and binary files are left out, and
-`unread_files` names the latter two. Rows that have the same id are one item: AgentWorldBench repeats a trajectory in
-every row of it, and others have a row a turn. Compressed files are read as what they hold.
+of `TASK_FILES` is one item, with the texts of all files below it; left out are hidden files, and links and what is no
+text in UTF-8, which `unread_files` names. Rows that have the same id are one item: AgentWorldBench repeats a trajectory
+in every row of it, and others have a row a turn. Compressed files are read as what they hold.
 
 Every string of a row is a text of its own: a short task is found although the row has much else. A list of strings is
 one as well, for they may be the lines of a text. What has no blank in it is none: a URL, a path, the name of a program.
@@ -12,6 +12,7 @@ one as well, for they may be the lines of a text. What has no blank in it is non
 
 from __future__ import annotations
 
+import codecs
 import json
 import tomllib
 from collections.abc import Iterator
@@ -24,6 +25,7 @@ import pyarrow.parquet as pq
 import yaml
 
 from trajectories.errors import DamagedFileError, InputError
+from trajectories.importers.encodings import conversion, not_utf8, wide_encoding
 from trajectories.importers.packing import COMPRESSED, DAMAGE, open_packed, unpacked_name
 from trajectories.model import JsonValue
 
@@ -42,8 +44,10 @@ ID_KEYS: Final = (
 )
 """The first of these that a row has names it; without one, its place does."""
 
+_LINES: Final = (".jsonl", ".ndjson")
 _ROWS_AT_ONCE: Final = 64
 _BINARY_PROBE: Final = 8192
+_READ_AT_ONCE: Final = 2**20
 
 
 class BenchmarkItem(NamedTuple):
@@ -58,7 +62,7 @@ def read_benchmark(path: Path) -> Iterator[BenchmarkItem]:
     """The texts of a benchmark, always in the same order.
 
     Raises:
-        InputError: there is no such file, or it is not what its ending says.
+        InputError: there is no such file, it is not what its ending says, or not in UTF-8.
         DamagedFileError: a Parquet file or a compressed one cannot be read.
     """
     source = path.resolve().name
@@ -67,18 +71,14 @@ def read_benchmark(path: Path) -> Iterator[BenchmarkItem]:
         return
     if not path.is_file():
         raise InputError("there is no such benchmark", where=str(path), mend="give a file or a folder")
-    if not _is_readable(path):
-        raise InputError(
-            "this is no text",
-            where=str(path),
-            mend="give JSONL, JSON, Parquet, text, any but Parquet compressed, or a folder",
-        )
+    _check_begins_as_text(path)
     for item, text in _file(path):
         yield BenchmarkItem(source, item or path.name, text)
 
 
 def unread_files(path: Path) -> list[str]:
-    """The files below a folder of which nothing is read, for they are links or no text, as paths below it, in order.
+    """The files below a folder of which nothing is read, as paths below it, in order: they are links, no text, or not
+    in UTF-8.
 
     None where it is a file. Hidden files and folders are not told: they are not a benchmark's contents.
 
@@ -130,7 +130,10 @@ def _folder(top: Path) -> Iterator[tuple[str, str]]:
 
 def _texts_of_file(path: Path) -> Iterator[str]:
     """The whole of a file, and each string in it where its ending says how to read it: a task may be one of them."""
-    text = _contents(path).decode(errors="replace").replace("\r\n", "\n").replace("\r", "\n")
+    try:
+        text = _contents(path).decode("utf-8-sig").replace("\r\n", "\n").replace("\r", "\n")
+    except UnicodeDecodeError as error:
+        raise _not_utf8(error, str(path)) from error
     yield text
     yield from filter(_is_text, _strings_of_file(text, _ending(path)))
 
@@ -152,13 +155,56 @@ def _strings_of_file(text: str, ending: str) -> list[str]:
 
 
 def _is_readable(path: Path, *, in_task: bool = False) -> bool:
-    """Whether a file is read: a text or, where it is no part of a task, rows in Parquet."""
-    return (not in_task and path.suffix.lower() == ".parquet") or not _is_binary(path)
+    """Whether a file is read: a text or, where it is no part of a task, rows. Those of JSON tell themselves where they
+    are not in UTF-8.
+    """
+    if not in_task and _is_parquet(path):
+        return True
+    head = _head(path)
+    if b"\0" in head or wide_encoding(head):
+        return False
+    return (not in_task and _ending(path) in (*_LINES, ".json")) or _is_utf8(path)
 
 
-def _is_binary(path: Path) -> bool:
+def _check_begins_as_text(path: Path) -> None:
+    """Raises ``InputError`` for a file that is none of those that are read."""
+    if _is_parquet(path):
+        return
+    head = _head(path)
+    if encoding := wide_encoding(head):
+        raise InputError(f"a benchmark is not UTF-8, but {encoding}", where=str(path), mend=conversion(encoding))
+    if b"\0" in head:
+        raise InputError(
+            "this is no text",
+            where=str(path),
+            mend="give JSONL, JSON, Parquet, text, any but Parquet compressed, or a folder",
+        )
+
+
+def _is_parquet(path: Path) -> bool:
+    return path.suffix.lower() == ".parquet"
+
+
+def _head(path: Path) -> bytes:
     with _opened(path) as file:
-        return b"\0" in file.read(_BINARY_PROBE)
+        return file.read(_BINARY_PROBE)
+
+
+def _is_utf8(path: Path) -> bool:
+    decoder = codecs.getincrementaldecoder("utf-8")()
+    try:
+        with _opened(path) as file:
+            while some := file.read(_READ_AT_ONCE):
+                decoder.decode(some)
+        decoder.decode(b"", final=True)
+    except UnicodeDecodeError:
+        return False
+    return True
+
+
+def _not_utf8(error: UnicodeDecodeError, where: str) -> InputError:
+    what, mend = not_utf8(error)
+    return InputError(f"a benchmark is {what}", where=where, mend=mend)
 
 
 def _ending(path: Path) -> str:
@@ -187,9 +233,9 @@ def _contents(path: Path) -> bytes:
 def _file(path: Path) -> Iterator[tuple[str, str]]:
     """The items of a file; the only one has no name."""
     match _ending(path):
-        case ".jsonl" | ".ndjson":
+        case ending if ending in _LINES:
             yield from _items(_json_lines(path))
-        case ".parquet" if path.suffix.lower() == ".parquet":
+        case ".parquet" if _is_parquet(path):
             yield from _items(_parquet_rows(path))
         case ".json":
             value = _parsed(_contents(path), str(path))
@@ -211,6 +257,8 @@ def _json_lines(path: Path) -> Iterator[tuple[int, JsonValue]]:
 def _parsed(text: bytes, where: str) -> JsonValue:
     try:
         value: JsonValue = json.loads(text)
+    except UnicodeDecodeError as error:
+        raise _not_utf8(error, where) from error
     except (ValueError, RecursionError) as error:
         raise InputError("a benchmark is not JSON", where=where, mend=str(error)) from error
     return value

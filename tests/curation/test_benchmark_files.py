@@ -8,9 +8,12 @@ import json
 import lzma
 from collections.abc import Callable
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 import pyarrow as pa
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from curation.contamination.benchmark_files import BenchmarkItem, read_benchmark, unread_files
 from curation.contamination.index import build_index
@@ -93,6 +96,66 @@ def test_every_file_of_a_folder_of_which_nothing_is_read_is_named(tmp_path: Path
     ]
     assert unread_files(tmp_path / "rows.jsonl") == []
     assert {item.item for item in read_benchmark(tmp_path)} == {"rows.jsonl#q1", "task"}
+
+
+TEXT = "Où est l'été ? Les jours sont longs."
+WIDE = {"utf-16": "UTF-16", "utf-16-le": "UTF-16LE", "utf-32-be": "UTF-32BE"}
+LATIN = "if all of it is Latin-1, convert it: iconv -f ISO-8859-1 -t UTF-8 FILE > NEW_FILE"
+
+
+@pytest.mark.parametrize("ending", ["", ".gz"])
+@pytest.mark.parametrize("codec", WIDE)
+@pytest.mark.parametrize("name", ["a.jsonl", "a.json", "a.txt", "a"])
+def test_a_file_in_wide_characters_is_told_with_what_converts_it(
+    tmp_path: Path, name: str, codec: str, ending: str
+) -> None:
+    path = tmp_path / f"{name}{ending}"
+    content = json.dumps(TEXT, ensure_ascii=False).encode(codec)
+    path.write_bytes(gzip.compress(content) if ending else content)
+    encoding = WIDE[codec]
+    with pytest.raises(InputError) as refused:
+        list(read_benchmark(path))
+    assert str(refused.value) == (
+        f"a benchmark is not UTF-8, but {encoding} ({path}); convert it: iconv -f {encoding} -t UTF-8 FILE > NEW_FILE"
+    )
+    assert (list(read_benchmark(tmp_path)), unread_files(tmp_path)) == ([], [path.name])
+
+
+@pytest.mark.parametrize(("name", "line"), [("a.jsonl", ", line 1"), ("a.json", ""), ("a.txt", ""), ("a.md.gz", "")])
+def test_bytes_that_are_not_utf8_are_named_with_what_would_convert_them(tmp_path: Path, name: str, line: str) -> None:
+    path = tmp_path / name
+    content = json.dumps(TEXT, ensure_ascii=False).encode("latin-1")
+    path.write_bytes(gzip.compress(content) if name.endswith(".gz") else content)
+    with pytest.raises(InputError) as refused:
+        list(read_benchmark(path))
+    assert str(refused.value) == f"a benchmark is not UTF-8: byte 0xf9 at 2 ({path}{line}); {LATIN}"
+
+
+def test_texts_of_a_folder_in_other_encodings_are_named_and_rows_are_refused(tmp_path: Path) -> None:
+    (tmp_path / "task").mkdir()
+    for name in ("alone.txt", "task/task.md", "task/rows.jsonl", "task/wide.txt", "task/cut.txt"):
+        (tmp_path / name).write_text(TEXT, encoding="utf-16" if "wide" in name else "latin-1")
+    (tmp_path / "task" / "cut.txt").write_bytes("é".encode()[:1])
+    (tmp_path / "task" / "plain.txt").write_text(TEXT)
+    assert unread_files(tmp_path) == ["alone.txt", "task/cut.txt", "task/rows.jsonl", "task/task.md", "task/wide.txt"]
+    assert list(read_benchmark(tmp_path)) == [BenchmarkItem(tmp_path.name, "task", TEXT)]
+    (tmp_path / "rows.jsonl").write_text(json.dumps(TEXT, ensure_ascii=False), encoding="latin-1")
+    with pytest.raises(InputError, match=r"not UTF-8: byte 0xf9 at 2 .*rows\.jsonl, line 1"):
+        list(read_benchmark(tmp_path))
+
+
+@given(st.text(), st.sampled_from(["utf-8", "latin-1", "utf-16"]))
+def test_a_text_of_a_folder_is_read_as_it_is_or_named(text: str, codec: str) -> None:
+    with TemporaryDirectory() as folder:
+        (Path(folder) / "a.txt").write_bytes(text.encode(codec, errors="replace"))
+        read = [item.text for item in read_benchmark(Path(folder))]
+        assert bool(read) != bool(unread_files(Path(folder)))
+
+
+@pytest.mark.parametrize("name", ["a.txt", "a.jsonl"])
+def test_a_byte_order_mark_of_utf8_is_no_part_of_the_text(tmp_path: Path, name: str) -> None:
+    (tmp_path / name).write_text(json.dumps("some plain words"), encoding="utf-8-sig")
+    assert {item.text.strip('"') for item in read_benchmark(tmp_path / name)} == {"some plain words"}
 
 
 @pytest.mark.parametrize("key", ["trajectory_id", "episode_id", "conversation_id"])

@@ -50,7 +50,7 @@ def test_files_of_a_benchmark_that_are_not_read_are_named(
         (folder / f"picture-{number}.png").write_bytes(b"\x89PNG\0\0")
     done = worldtape("curate", recorded.folder, "--benchmark", folder)
     (line,) = (line for line in done.err.splitlines() if "not read" in line)
-    assert line.startswith(f"curate: 6 files of {folder} not read (links, or no text): picture-0.png, ")
+    assert line.startswith(f"curate: 6 files of {folder} not read (links, no text, or not UTF-8): picture-0.png, ")
     assert line.endswith("picture-4.png and 1 more")
 
 

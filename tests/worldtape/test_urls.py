@@ -93,3 +93,37 @@ def test_a_data_set_is_read_through_a_url(worldtape: Worldtape, recorded: Datase
     files.put(str(recorded.folder), f"/{tmp_path.name}/data", recursive=True)
     shutil.rmtree(recorded.folder)
     assert worldtape("inspect", f"memory://{tmp_path.name}/data", "--json").json["num_trajectories"] == 3
+
+
+@pytest.mark.parametrize("line", READING + FETCHING + WRITING + ["pools {url}", "pools {url}=a"])
+@pytest.mark.parametrize(
+    "template",
+    [
+        "HTTPS://user:GEHEIM@127.0.0.1:1/data?token=GEHEIM",
+        "s3://KEY:GEHEIM@bucket/data",
+        "webdav://user:GEHEIM@host/data",
+        "smb://user:GEHEIM@127.0.0.1:1/data",
+        "http://user:GEHEIM",
+        "http://user:GEHEIM@h\u2100st/data",
+        "filecache::http://user:GEHEIM@127.0.0.1:1/data",
+        "nothing://user:GEHEIM@host/data",
+    ],
+)
+def test_no_verb_shows_the_password_of_a_url(worldtape: Worldtape, tmp_path: Path, line: str, template: str) -> None:
+    done = _called(worldtape, line, template, tmp_path)
+    assert done.code != 0
+    assert len(done.err.splitlines()) == 1
+    assert "GEHEIM" not in done.out + done.err
+
+
+@pytest.mark.parametrize("line", READING + FETCHING)
+def test_a_scheme_may_be_written_in_capitals(worldtape: Worldtape, tmp_path: Path, line: str) -> None:
+    with served(tmp_path) as url:
+        pass
+    done = _called(worldtape, line, url.replace("http", "HTTP"), tmp_path)
+    assert "it cannot be fetched: Connection refused (http://" in done.error
+
+
+def test_a_data_set_is_read_and_written_at_a_file_url_in_capitals(worldtape: Worldtape, recorded: Dataset) -> None:
+    assert worldtape("inspect", f"FILE://{recorded.folder}", "--json").json["num_trajectories"] == 3
+    assert worldtape("curate", f"FILE://{recorded.folder}").code == 0

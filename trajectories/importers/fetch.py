@@ -22,7 +22,7 @@ from trajectories.importers.base import Imported, Importer, Problem, Result, Unr
 from trajectories.importers.incoming import LIMITS, Limits, Meter, temporary_folder
 from trajectories.importers.loss import LossReport
 from trajectories.importers.remote import copied
-from trajectories.importers.urls import is_local, is_url, shown_url
+from trajectories.urls import is_local, is_url, opened_url, shown_url
 
 _FETCHED: Final = "fetched"
 """Names of folders are part of some formats' trajectory ids; that of the temporary folder must not be near."""
@@ -204,7 +204,7 @@ def _local_path(text: str) -> Path | None:
     """None where it is a URL of elsewhere."""
     if not is_local(text):
         return None
-    return Path(LocalFileSystem._strip_protocol(text) if is_url(text) else text)
+    return Path(LocalFileSystem._strip_protocol(opened_url(text)) if is_url(text) else text)
 
 
 def _archives(folder: Path) -> Iterator[Path]:

@@ -25,8 +25,8 @@ from trajectories.importers.loss import LossReport
 from trajectories.importers.observed import marked_unchanged
 from trajectories.importers.stages import STAGED, Stages
 from trajectories.importers.staging import Staging, staged_import
-from trajectories.importers.urls import shown_url
 from trajectories.model import JsonValue
+from trajectories.urls import shown_url
 
 _MAX_NAMED: Final = 100
 _NO_LICENCE: Final = "neither it nor the import names a licence; give one with --licence"
@@ -99,8 +99,8 @@ def import_trajectories(
     read is named in the report, and the rest is imported.
 
     Args:
-        paths: files, folders, archives, and any URL of these that fsspec opens. What has to be fetched or unpacked
-            lies in the data set's folder meanwhile, and leaves no trace there.
+        paths: files, folders, archives, and any URL of these that fsspec opens. What has to be fetched or unpacked,
+            and what does not fit into memory, lies in the data set's folder meanwhile, and leaves no trace there.
         domain: takes the place of the domain that the importer would choose.
         licence: of the files, for the row of every trajectory that does not name its own.
         strict: the first thing that cannot be read ends it.

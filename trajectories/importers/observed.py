@@ -24,14 +24,16 @@ _MARKS: Final = re.compile(
             r"…\d{1,12} (?:tokens|chars) truncated…",
             r"\.{3} \[\d+ (?:lines|characters) (?:truncated|omitted)\] \.{3}",
             r"truncated because the output is too long\]",
-            r"^[^\w\n]{0,9}output truncated\b",
-            r"(?:\[|<|\()(?:\.{3} ?)?truncated(?: ?\.{3})?(?:\]|>|\))\s*\Z",
+            r"^(?:\.{3} ?)?\[output truncated\b[^\]\n]*\](?: ?\.{3})?[ \t\r]*$",
+            r"^output truncated: \d[\d,]* (?:lines|bytes|characters|chars|tokens)\b",
+            r"(?:^|\.{3} ?)[\[<(](?:\.{3} ?)?truncated(?: ?\.{3})?[\]>)]\s*\Z",
         )
     ),
     re.IGNORECASE | re.MULTILINE,
 )
 """What harnesses write where they have cut a text: OpenHands, SWE-agent, mini-swe-agent, Terminus, Codex, Claude Code,
-Gemini CLI and AgentBench."""
+Gemini CLI and AgentBench. What is said of cutting in so few words counts on a line of its own alone, or where dots lead
+up to the end of the text: programs say as much of their own output."""
 
 
 def looks_truncated(text: str) -> bool:

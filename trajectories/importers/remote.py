@@ -13,7 +13,8 @@ from trajectories.errors import InputError, WorldtapeError
 from trajectories.files import storage_errors
 from trajectories.importers.base import UnreadableError
 from trajectories.importers.incoming import Meter
-from trajectories.importers.urls import HTTP, check_url, failure, shown_url
+from trajectories.importers.urls import check_url, failure
+from trajectories.urls import HTTP, opened_url, shown_url, without_login, without_secrets
 
 _SILENCE_S: Final = 60.0
 """How long a server may say nothing; a large file may take as long as it takes."""
@@ -34,8 +35,9 @@ def copied(url: str, folder: Path, meter: Meter) -> Path:
     """
     check_url(url)
     try:
-        return _copied(url, folder, meter)
-    except WorldtapeError:
+        return _copied(opened_url(url), folder, meter)
+    except WorldtapeError as error:
+        error.reword(lambda text: without_login(text, url))
         raise
     except Exception as error:  # the file systems are others', and raise whatever their libraries do
         raise failure(error, url) from error
@@ -59,7 +61,9 @@ def _filesystem(url: str) -> tuple[fsspec.AbstractFileSystem, str]:
     try:
         filesystem, path = fsspec.core.url_to_fs(url, **(_http_options() if url.startswith(HTTP) else {}))
     except ValueError as error:
-        raise InputError(f"not a URL that can be opened: {error}", where=shown_url(url)) from error
+        raise InputError(
+            f"not a URL that can be opened: {without_secrets(str(error), url)}", where=shown_url(url)
+        ) from error
     return filesystem, path
 
 

@@ -2,17 +2,13 @@
 
 from __future__ import annotations
 
-import os
 import pickle
-import weakref
 from array import array
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
-from tempfile import TemporaryFile
-from typing import BinaryIO, Final, cast, overload
+from typing import Final, cast, overload
 
-from trajectories.errors import StorageError
 from trajectories.model import Turn
+from trajectories.spooled_bytes import SpooledBytes
 
 _IN_MEMORY: Final = 2**24
 """Characters of turns that are held as they are."""
@@ -23,15 +19,15 @@ _BESIDE_ITS_TEXT: Final = 1200
 class SpooledTurns(Sequence[Turn]):
     """A sequence that grows at its end: in memory while small, in a file without a name beyond some 16 MiB of text.
 
-    The file lies in the folder for temporary files and ends with this object. A turn that has been there is equal to
-    the one that was added, but not the same object. None may hold raw events.
+    The file ends with this object. A turn that has been there is equal to the one that was added, but not the same
+    object. None may hold raw events.
 
-    Methods raise ``StorageError`` where that disk is full or fails.
+    Methods raise ``StorageError`` where the disk is full or fails.
     """
 
     def __init__(self, *, in_memory: int = _IN_MEMORY) -> None:
         self._in_memory = in_memory
-        self._file: BinaryIO | None = None
+        self._file = SpooledBytes(in_memory=0)
         self._ends = array("Q", [0])
         """Where each turn that is in the file ends; it begins where the one before ends."""
         self._latest: list[Turn] = []
@@ -72,13 +68,9 @@ class SpooledTurns(Sequence[Turn]):
             place += 1
 
     def _spill(self) -> None:
-        with _temporary_files():
-            if self._file is None:
-                self._file = cast("BinaryIO", TemporaryFile())  # noqa: SIM115 (closed with this object)
-                weakref.finalize(self, self._file.close)
-            for turn in self._latest:
-                self._ends.append(self._ends[-1] + self._file.write(self._pickled(turn)))
-            self._file.flush()
+        for turn in self._latest:
+            self._file.append(self._pickled(turn))
+            self._ends.append(len(self._file))
         self._latest.clear()
         self._num_characters = 0
 
@@ -92,26 +84,10 @@ class SpooledTurns(Sequence[Turn]):
     def _from_file(self, place: int) -> Turn:
         if place in self._too_deep:
             return self._too_deep[place]
-        assert self._file is not None, "what is in the file was written into it"
-        begin, end = self._ends[place], self._ends[place + 1]
-        with _temporary_files():
-            # At a place of its own: whoever reads on somewhere else, or adds, is not disturbed.
-            content = os.pread(self._file.fileno(), end - begin, begin)
-        return cast("Turn", pickle.loads(content))
+        return cast("Turn", pickle.loads(self._file.read(self._ends[place], self._ends[place + 1])))
 
 
 def _num_characters(turn: Turn) -> int:
     action, observation = turn.action, turn.observation
     texts = (action.text, action.reasoning, observation.text, observation.error)
     return _BESIDE_ITS_TEXT + sum(len(text) for text in texts if text)
-
-
-@contextmanager
-def _temporary_files() -> Iterator[None]:
-    try:
-        yield
-    except OSError as error:
-        raise StorageError(
-            f"the folder for temporary files cannot be used: {error.strerror}",
-            mend="free some space or set TMPDIR",
-        ) from error

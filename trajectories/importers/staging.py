@@ -7,8 +7,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from tempfile import TemporaryFile
-from typing import BinaryIO, cast, overload
+from typing import Final, overload
 
 import pyarrow as pa
 
@@ -23,6 +22,10 @@ from trajectories.model import Header
 from trajectories.part_files import open_part, reading_part
 from trajectories.partitions import PART_BYTES, Partition, StagedPart, exclusive
 from trajectories.rows import end_row, start_row, turn_row
+from trajectories.spooled_bytes import SpooledBytes, spooling_in
+
+_WRITTEN_AT_ONCE: Final = 2**16
+"""Bytes of records."""
 
 
 class Staging:
@@ -60,11 +63,12 @@ def staged_import(dataset: Dataset, run: str, *, part_bytes: int = PART_BYTES) -
     """A block whose trajectories are all committed when it ends well, and none of them if not.
 
     If the process is killed while it commits, some parts count and others do not; importing the same again completes
-    it, with the same bytes. Memory is bounded by the largest turn and the row group.
+    it, with the same bytes. Memory is bounded by the largest turn and the row group; what waits, here or in an
+    importer, lies in the data set's folder without a name, where there is as much room as for the data set.
 
     Raises ``StorageError`` where the disk is full or fails.
     """
-    with ExitStack() as stack:
+    with spooling_in(dataset.folder), ExitStack() as stack:
         staging = Staging(dataset, run, stack, part_bytes)
         yield staging
         staging.commit()
@@ -82,43 +86,43 @@ class _Domain:
         self._known = stack.enter_context(KnownKeys())
         for trajectory_id in _committed_ids(dataset, self._partition):
             self._known.add(trajectory_id.encode())
-        self._waiting = stack.enter_context(_temporary_file(dataset.journal_folder(run)))
+        self._begin_part()
+        self.parts: list[StagedPart] = []
+
+    def _begin_part(self) -> None:
+        self._waiting = SpooledBytes(_WRITTEN_AT_ONCE)
         self._ids: list[str] = []
         self._ends = array("Q", [0])
-        """Where each trajectory's records end in the file; they begin where those of the one before end."""
-        self.parts: list[StagedPart] = []
+        """Where each trajectory's records end; they begin where those of the one before end."""
 
     def add(self, imported: Imported, header: Header) -> bool:
         if self._known.add(header.trajectory_id.encode()) is not None:
             return False
         with storage_errors(self._partition.turns):
             for record in _records(imported, header, self._blobs):
-                self._waiting.write(encode(record))
+                self._waiting.append(encode(record))
         self._ids.append(header.trajectory_id)
-        self._ends.append(self._waiting.tell())
+        self._ends.append(len(self._waiting))
         if self._ends[-1] >= self._part_bytes:
             self.end_part()
         return True
 
     def end_part(self) -> None:
         if self._ids:
-            with storage_errors(self._partition.turns):
-                self._waiting.flush()
             waiting = _WaitingList(self._ids, self._ends, self._waiting)
             self.parts.append(self._stack.enter_context(self._partition.staged(waiting)))
             # A part that waits for its commit still has the list in hand.
             waiting.clear()
-            self._ids, self._ends = [], array("Q", [0])
-            self._waiting.seek(0)
-            self._waiting.truncate()
+            self._waiting.close()
+            self._begin_part()
             pa.default_memory_pool().release_unused()
 
 
 class _WaitingList(Sequence["_Waiting"]):
     """The trajectories that wait for their part, in the order of their ids; each is an object only while it is used."""
 
-    def __init__(self, ids: list[str], ends: array[int], file: BinaryIO) -> None:
-        self._ids, self._ends, self._file = ids, ends, file
+    def __init__(self, ids: list[str], ends: array[int], records: SpooledBytes) -> None:
+        self._ids, self._ends, self._records = ids, ends, records
         self._order = array("Q", sorted(range(len(ids)), key=ids.__getitem__))
 
     def __len__(self) -> int:
@@ -132,7 +136,7 @@ class _WaitingList(Sequence["_Waiting"]):
         if isinstance(index, slice):
             return [self[each] for each in range(*index.indices(len(self)))]
         place = self._order[index]
-        return _Waiting(self._ids[place], self._file, self._ends[place], self._ends[place + 1])
+        return _Waiting(self._ids[place], self._records, self._ends[place], self._ends[place + 1])
 
     def clear(self) -> None:
         self._ids, self._ends, self._order = [], array("Q"), array("Q")
@@ -140,19 +144,18 @@ class _WaitingList(Sequence["_Waiting"]):
 
 @dataclass(frozen=True, slots=True)
 class _Waiting:
-    """A trajectory in the file of those that wait for their part: lines as in a journal."""
+    """A trajectory among those that wait for their part: lines as in a journal."""
 
     trajectory_id: str
-    file: BinaryIO
+    lines: SpooledBytes
     begin: int
     end: int
 
     def records(self) -> Iterator[Record]:
+        lines = self.lines.reader(self.begin)
         place = self.begin
         while place < self.end:
-            # Another reader may have moved the file's position since.
-            self.file.seek(place)
-            line = self.file.readline()
+            line = lines.readline()
             place += len(line)
             record = decode(line, self.trajectory_id)
             assert record is not None, "what was written a moment ago can be read"
@@ -178,12 +181,6 @@ def _committed_ids(dataset: Dataset, partition: Partition) -> Iterator[str]:
         with reading_part(part.path), open_part(part.path) as file:
             for batch in file.iter_batches(columns=["trajectory_id"]):
                 yield from batch["trajectory_id"].to_pylist()
-
-
-def _temporary_file(folder: Path) -> BinaryIO:
-    """A file without a name, where there is as much room as for the data set: it ends with the process."""
-    with storage_errors(folder):
-        return cast("BinaryIO", TemporaryFile(dir=folder))
 
 
 def _records(imported: Imported, header: Header, blobs: BlobStore) -> Iterator[Record]:

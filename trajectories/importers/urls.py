@@ -1,24 +1,19 @@
-"""URLs as people read them: which texts are one, without their secrets, and why one cannot be read."""
+"""Why what a URL names cannot be read, as one line that tells no secret."""
 
 from __future__ import annotations
 
 import errno
 import os
-import re
 import socket
 from typing import Final
-from urllib.parse import urlsplit, urlunsplit
+from urllib.parse import urlsplit
 
 from trajectories.errors import InputError, MissingExtraError, StorageError, WorldtapeError
 from trajectories.importers.base import UnreadableError
+from trajectories.urls import HTTP, opened_url, shown_url, without_secrets
 
-HTTP: Final = ("http://", "https://")
-_LOCAL: Final = ("file://", "local://")
-_WITH_LOGIN: Final = (*HTTP, "ftp://", "sftp://", "ssh://")
 _FULL: Final = (errno.ENOSPC, errno.EDQUOT)
 _CONNECTION: Final = (ConnectionError, socket.gaierror, TimeoutError)
-_NEXT_IN_CHAIN: Final = re.compile(r"::(?=\w+(?:::|://))")
-"""What joins the parts of a chained URL; an address of IPv6 has colons too."""
 _SHOWN: Final = 200
 _MEND: Final = "check the URL, the connection and what it needs to log in"
 
@@ -29,26 +24,14 @@ class UnreachableError(UnreadableError):
     exit_code = 1
 
 
-def is_url(text: str) -> bool:
-    return "://" in text
-
-
-def is_local(text: str) -> bool:
-    """Whether it is a path, or a URL of one."""
-    return not is_url(text) or text.startswith(_LOCAL)
-
-
-def shown_url(url: str) -> str:
-    """A URL as rows and messages name it: without user, password and query, which may hold secrets."""
-    return "::".join(_without_secrets(part) for part in _NEXT_IN_CHAIN.split(url))
-
-
 def check_url(url: str) -> None:
     """Raises ``InputError`` for what looks like a URL and is none."""
     try:
         urlsplit(url)
     except ValueError as error:
-        raise InputError(f"not a URL: {error}", where=shown_url(url), mend="check it") from None
+        raise InputError(
+            f"not a URL: {without_secrets(str(error), url)}", where=shown_url(url), mend="check it"
+        ) from None
 
 
 def failure(error: Exception, url: str) -> WorldtapeError:
@@ -69,7 +52,7 @@ def failure(error: Exception, url: str) -> WorldtapeError:
 def _missing_library(error: ImportError, url: str) -> InputError:
     cause = error.__cause__
     module = (error.name or getattr(cause, "name", None) or str(error)).partition(".")[0]
-    if url.startswith(HTTP):
+    if opened_url(url).startswith(HTTP):
         return MissingExtraError("urls", module)
     scheme = url.partition("://")[0].rpartition("::")[2]
     return InputError(
@@ -84,9 +67,7 @@ def _told(error: Exception, url: str) -> str:
     status = getattr(error, "status", None)
     if isinstance(status, int):
         return f"the server answers {status} {getattr(error, 'message', '')}".strip()
-    text = str(error).replace(url, shown_url(url))
-    secret = url.partition("?")[2]
-    return (text.replace(secret, "…") if secret else text)[:_SHOWN] or type(error).__name__
+    return without_secrets(str(error), url)[:_SHOWN] or type(error).__name__
 
 
 def _refused_connection(error: BaseException | None) -> str | None:
@@ -96,13 +77,3 @@ def _refused_connection(error: BaseException | None) -> str | None:
             return os.strerror(error.errno) if error.errno > 0 else error.strerror
         error = error.__cause__ or error.__context__
     return None
-
-
-def _without_secrets(url: str) -> str:
-    if not url.startswith(_WITH_LOGIN):
-        return url
-    try:
-        parts = urlsplit(url)
-    except ValueError:
-        return f"{url.partition('://')[0]}://…"
-    return urlunsplit((parts.scheme, parts.netloc.rpartition("@")[2], parts.path, "", ""))

@@ -143,7 +143,8 @@ def _note_unread(benchmark: Path) -> None:
     if unread:
         names = ", ".join(unread[:_NUM_NAMED])
         more = f" and {len(unread) - _NUM_NAMED} more" if len(unread) > _NUM_NAMED else ""
-        note(f"curate: {plural(len(unread), 'file')} of {benchmark} not read (links, or no text): {names}{more}")
+        told = f"{plural(len(unread), 'file')} of {benchmark} not read (links, no text, or not UTF-8)"
+        note(f"curate: {told}: {names}{more}")
 
 
 def _as_json(summary: CurationSummary, page: Path, found: _Found) -> dict[str, JsonValue]:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from trajectories import Dataset, InputError
+from trajectories.urls import is_url, shown_url
 from worldtape.console import note, show_json, show_table
 from worldtape.datasets import reading
 from worldtape.extras import extra
@@ -49,8 +50,8 @@ def _opened(pools: list[str]) -> dict[str, list[Dataset]]:
     opened: dict[str, list[Dataset]] = {}
     for pool in pools:
         name, separator, url = pool.partition("=")
-        if not name or not separator or not url:
-            raise InputError("a pool is given as NAME=DATASET", where=pool, mend="for example: cpt=data")
+        if not name or not separator or not url or is_url(name):
+            raise InputError("a pool is given as NAME=DATASET", where=shown_url(pool), mend="for example: cpt=data")
         with reading(url) as dataset:
             dataset.trajectory_parts()  # what is not there is told of the one that it is
         opened.setdefault(name, []).append(dataset)

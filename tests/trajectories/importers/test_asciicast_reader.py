@@ -20,9 +20,12 @@ class Read:
         path = folder / "file.cast"
         path.write_bytes(b"\n".join(line if isinstance(line, bytes) else line.encode() for line in lines) + b"\n")
         self.problems: list[tuple[int, str]] = []
-        self.reader = CastReader(partial(opened, path), "file.cast", lambda *problem: self.problems.append(problem))
+        self.reader = CastReader(partial(opened, path), "file.cast", self._note)
         self.events = [tuple(event) for event in self.reader]
         self.counts = self.reader.counts
+
+    def _note(self, line: int, reason: str, _mend: str | None) -> None:
+        self.problems.append((line, reason))
 
 
 def test_version_2_has_absolute_times_and_version_3_intervals(tmp_path: Path) -> None:

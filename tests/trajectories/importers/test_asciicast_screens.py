@@ -33,7 +33,7 @@ at the end, each followed by a NUL."""
 @pytest.mark.parametrize(("file", "num_events", "digest"), AS_XTERM)
 def test_after_every_event_the_screen_is_that_of_xterm(file: str, num_events: int, digest: str) -> None:
     path = case(f"asciicast/{file}")
-    reader = CastReader(partial(opened, path), str(path), lambda _line, _problem: None)
+    reader = CastReader(partial(opened, path), str(path), lambda _line, _problem, _mend: None)
     events = list(reader)
     shown = hashlib.sha256()
     screen = Screen(reader.header.rows, reader.header.columns)

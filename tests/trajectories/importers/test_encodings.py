@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.trajectories.importers import corpus_support
-from trajectories.importers import FORMATS, UnreadableError, open_importer
+from trajectories.importers import FORMATS, Problem, UnreadableError, open_importer
 from trajectories.importers.encodings import wide_encoding
 from trajectories.importers.sources import opened
 
@@ -59,6 +59,21 @@ def test_bytes_that_are_not_utf8_are_named_with_what_would_convert_them(tmp_path
         problems.append(str(error))
     assert f"not UTF-8: byte 0xf9 at {content.index(0xF9)}" in problems[0]
     assert problems[0].endswith("if all of it is Latin-1, convert it: iconv -f ISO-8859-1 -t UTF-8 FILE > NEW_FILE")
+
+
+@pytest.mark.parametrize("in_header", [True, False])
+def test_a_recording_of_a_terminal_tells_it_too(tmp_path: Path, in_header: bool) -> None:
+    title, text = ("où", "ou") if in_header else ("ou", "où")
+    path = tmp_path / "a.cast"
+    header = f'{{"version": 2, "width": 80, "height": 24, "title": "{title}"}}\n'
+    path.write_bytes(f'{header}[0, "o", "{text}"]\n[1, "o", "b"]\n'.encode("latin-1"))
+    try:
+        told = [result.told for result in open_importer("asciicast").read(path) if isinstance(result, Problem)]
+    except UnreadableError as error:
+        told = [str(error)]
+    assert len(told) == 1
+    assert "not UTF-8: byte 0xf9 at " in told[0]
+    assert told[0].endswith("if all of it is Latin-1, convert it: iconv -f ISO-8859-1 -t UTF-8 FILE > NEW_FILE")
 
 
 @given(st.text(st.characters(min_codepoint=1, max_codepoint=0x7F), min_size=4), st.sampled_from(sorted(_WIDE)))

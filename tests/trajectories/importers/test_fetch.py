@@ -66,6 +66,16 @@ def test_a_file_behind_a_url_is_fetched(folder: Path, tmp_path: Path) -> None:
     assert sorted(rows.values()) == [f"{url}/two.jsonl:1", f"{url}/two.jsonl:2"]
 
 
+def test_a_url_in_capitals_is_fetched_and_its_password_is_stored_nowhere(folder: Path, tmp_path: Path) -> None:
+    written(folder, "two.jsonl", samples.CHAT, samples.CHAT)
+    with served(folder) as url:
+        host = url.removeprefix("http://")
+        rows = imported_rows(tmp_path / "data", "messages", f"HTTP://user:GEHEIM@{host}/two.jsonl?token=GEHEIM")
+    assert sorted(rows.values()) == [f"{url}/two.jsonl:1", f"{url}/two.jsonl:2"]
+    stored = Dataset(tmp_path / "data").scan_trajectories().collect()
+    assert "GEHEIM" not in stored.write_json()
+
+
 def test_a_folder_behind_a_url_is_fetched_with_what_is_below_it(folder: Path, local: set[str], tmp_path: Path) -> None:
     (folder / "in" / "a.jsonl").rename(folder / "in" / "with a space.jsonl")
     with served(folder.parent) as url:
@@ -202,6 +212,7 @@ def test_without_its_library_a_url_names_the_extra(tmp_path: Path, monkeypatch: 
 
 
 def test_no_secret_of_a_url_is_stored_or_told(folder: Path, tmp_path: Path) -> None:
+    written(folder, "two.jsonl", samples.CHAT, samples.CHAT)
     with served(folder) as url:
         host = url.removeprefix("http://")
         secret = f"http://user:password@{host}/b.jsonl?token={'secret' * 100}"

@@ -30,6 +30,13 @@ MARKED = [
     "Output truncated: 7 lines are left",
     "a\n[truncated]\n",
     "a ...(truncated)",
+    "a... [truncated]",
+    "a\n(truncated)",
+    "a\n<...truncated...>\n\n",
+    "a\r\n[Output Truncated]\r\nb",
+    "a\n... [output truncated]",
+    "[Output truncated: 7,000 characters in all, the first 300 are shown]\na",
+    "a\n\n... [Output truncated: 3 of 7 lines] ...\n",
 ]
 
 
@@ -46,6 +53,19 @@ def test_the_marks_of_harnesses_say_that_a_text_was_cut(text: str) -> None:
         "the [truncated] icosahedron is a solid",
         "if output truncated by head, read on",
         "def clipped(values): ...",
+        "# Output truncated to fit",
+        "// output truncated\nint n;",
+        "Output truncated to fit the page",
+        "Output truncated: yes",
+        "--- output truncated ---",
+        "[Output truncated](cutting.md) tells why",
+        "[output truncated] is what the log says then",
+        "print('[output truncated]')",
+        "3 values written (truncated)",
+        "name VARCHAR(20) [truncated]",
+        "icosahedron <truncated>",
+        "a [truncated]\n$ ",
+        "a ... (truncated) b",
     ],
 )
 def test_words_about_cutting_are_no_marks(text: str) -> None:

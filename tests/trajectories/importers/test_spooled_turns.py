@@ -4,7 +4,11 @@ from __future__ import annotations
 
 import gc
 import json
+import os
 import resource
+import subprocess
+import sys
+import tempfile
 from datetime import timedelta
 from multiprocessing.connection import Connection
 from pathlib import Path
@@ -15,9 +19,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.trajectories.store_support import BEGIN, forked
-from trajectories import Action, Dataset, ErrorKind, Observation, StorageError, Turn
+from trajectories import Action, Dataset, ErrorKind, Observation, Turn
 from trajectories.importers import ImportReport, import_trajectories
-from trajectories.importers import spooled_turns as module
 from trajectories.importers.json_text import parse
 from trajectories.importers.spooled_turns import SpooledTurns
 from trajectories.model import JsonValue
@@ -111,15 +114,6 @@ def test_turns_that_fit_into_memory_need_no_file() -> None:
     assert (_open_files(), len(spooled)) == (before, 9)
 
 
-def test_a_folder_for_temporary_files_that_cannot_be_used_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
-    def no_space() -> None:
-        raise OSError(28, "No space left on device")
-
-    monkeypatch.setattr(module, "TemporaryFile", no_space)
-    with pytest.raises(StorageError, match="No space left on device; free some space or set TMPDIR"):
-        _spooled([_turn(number) for number in range(9)])
-
-
 def _claude(number: int, text: str) -> list[object]:
     call = {"type": "tool_use", "id": str(number), "name": "Bash", "input": {"command": str(number)}}
     result = {"type": "tool_result", "tool_use_id": str(number), "content": text}
@@ -153,3 +147,43 @@ def test_a_session_of_300_mb_takes_little_more_memory_than_one_of_10(tmp_path: P
         found, num_without_effect, grown = words.recv()
     assert (found, num_without_effect) == (num_turns, num_turns // 2)
     assert grown < 3 * ROW_GROUP_BYTES, f"an import of 300 MB took {grown / 2**20:.0f} MiB"
+
+
+def _import_without_temporary_files(folder: Path, result: Connection) -> None:
+    """As on a machine whose folder for temporary files is full."""
+    tempfile.tempdir = str(folder / "not there")
+    result.send(_import(folder, "a.jsonl").num_turns)
+
+
+def _long_session(path: Path) -> Path:
+    """Of more than is held in memory, in turns that are shorter than a buffer of Python's files."""
+    text = "".join(f"a line, number {number}\n" for number in range(250))
+    with path.open("w") as file:
+        for number in range(3500):
+            file.writelines(f"{json.dumps(line)}\n" for line in _claude(number, text))
+    assert path.stat().st_size > 2**24
+    return path
+
+
+def test_turns_wait_on_the_disk_of_the_data_set_and_leave_no_trace_there(tmp_path: Path) -> None:
+    _long_session(tmp_path / "a.jsonl")
+    with forked(_import_without_temporary_files, tmp_path) as (_, words):
+        assert words.recv() == 3500
+    assert {path.name for path in (tmp_path / "data").iterdir()} == {"trajectories", "turns"}
+
+
+def test_an_import_that_fills_the_disk_says_one_line_and_leaves_nothing(tmp_path: Path) -> None:
+    disk = tmp_path / "disk"
+    disk.mkdir()
+    mount = ["mount", "-t", "tmpfs", "-o", "size=5m", "tmpfs", str(disk)]
+    if os.geteuid() != 0 or subprocess.run(mount, capture_output=True, check=False).returncode:
+        pytest.skip("needs the right to mount a tmpfs")
+    session = _long_session(tmp_path / "a.jsonl")
+    command = [sys.executable, "-m", "worldtape", "import", "claude-code", str(session), "--dataset", f"{disk}/data"]
+    try:
+        told = subprocess.run(command, capture_output=True, text=True, check=False)
+        left = list(disk.iterdir())
+    finally:
+        subprocess.run(["umount", str(disk)], check=True)
+    message = f"worldtape: the disk is full ({disk}/data); free some space and run it again\n"
+    assert (told.returncode, told.stderr, left) == (1, message, [])

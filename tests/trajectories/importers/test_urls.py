@@ -11,7 +11,8 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from trajectories import InputError
-from trajectories.importers.urls import HTTP, check_url, failure, is_local, shown_url
+from trajectories.importers.urls import check_url, failure
+from trajectories.urls import HTTP, shown_url
 
 
 def _wrapped(inner: Exception) -> Exception:
@@ -56,11 +57,13 @@ def test_whatever_a_url_looks_like_its_query_is_not_shown(scheme: str, host: str
     assert secret not in str(failure(RuntimeError(f"no answer from {url}"), url))
 
 
-def test_paths_and_urls_of_files_are_local() -> None:
-    assert all(map(is_local, ("data", "/data", "file:///data", "local:///data", "C:/data")))
-    assert not any(map(is_local, ("http://host/data", "s3://bucket/data", "zip://a::file:///data.zip")))
-
-
 def test_what_only_looks_like_a_url_is_refused() -> None:
     with pytest.raises(InputError, match=r"not a URL.*; check it"):
         check_url("http://[::1")
+
+
+@pytest.mark.parametrize("url", ["https://user:geheim@[::1", "https://user:geheim@h\u2100st/x"])
+def test_what_is_wrong_with_a_url_is_told_without_its_password(url: str) -> None:
+    with pytest.raises(InputError, match="not a URL") as refused:
+        check_url(url)
+    assert "geheim" not in str(refused.value)

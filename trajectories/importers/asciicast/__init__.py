@@ -63,11 +63,11 @@ class _Problems:
         self.num_beyond = 0
         self.is_closed = False
 
-    def note(self, line: int, reason: str) -> None:
+    def note(self, line: int, reason: str, mend: str | None) -> None:
         if self.is_closed:
             return
         if len(self.found) < _MOST_PROBLEMS:
-            self.found.append(Problem(self._place, line, reason))
+            self.found.append(Problem(self._place, line, reason, mend))
         else:
             self.num_beyond += 1
 

@@ -11,6 +11,7 @@ from datetime import datetime
 from typing import BinaryIO, Final, cast
 
 from trajectories.importers.base import UnreadableError
+from trajectories.importers.encodings import not_utf8
 from trajectories.importers.json_text import parse
 from trajectories.importers.values import instant
 from trajectories.model import JsonValue
@@ -25,6 +26,7 @@ _KNOWN_KEYS: Final = {
     2: {"version", "width", "height", "timestamp", "duration", "idle_time_limit", "command", "title", "env", "theme"},
     3: {"version", "term", "timestamp", "idle_time_limit", "command", "title", "env", "tags"},
 }
+_WRONG_TIME: Final = "its time is before that of the event above, or absurd; taken as the same"
 _MEND_HEADER: Final = "the first line must be an asciicast v2 or v3 header; `asciinema convert` makes one of v1"
 
 
@@ -70,8 +72,8 @@ class CastReader:
     Args:
         open_stream: gives the file's bytes from the first on, each time anew.
         place: the file as messages call it.
-        on_problem: called with the number of a line (from 1) and what is wrong with it; the line is then left out, or,
-            where only its time is wrong, mended. It may raise to stop.
+        on_problem: called with the number of a line (from 1), what is wrong with it and, if that is known, how to mend
+            it; the line is then left out, or, where only its time is wrong, mended. It may raise to stop.
 
     Raises:
         UnreadableError: from the constructor, where the first line is no header of these formats.
@@ -81,7 +83,7 @@ class CastReader:
         self,
         open_stream: Callable[[], AbstractContextManager[BinaryIO]],
         place: str,
-        on_problem: Callable[[int, str], None],
+        on_problem: Callable[[int, str, str | None], None],
     ) -> None:
         self._open, self._place, self._on_problem = open_stream, place, on_problem
         with open_stream() as stream:
@@ -97,8 +99,11 @@ class CastReader:
             for number, line in _lines(stream):
                 try:
                     event = self._parse(line)
+                except UnicodeDecodeError as error:
+                    self._on_problem(number, *not_utf8(error))
+                    continue
                 except ValueError as error:
-                    self._on_problem(number, str(error))
+                    self._on_problem(number, str(error), None)
                     continue
                 if event is None:
                     continue
@@ -106,7 +111,7 @@ class CastReader:
                 if seconds <= moment < _LATEST_S:
                     seconds = moment
                 else:
-                    self._on_problem(number, "its time is before that of the event above, or absurd; taken as the same")
+                    self._on_problem(number, _WRONG_TIME, None)
                 if event.kind == "r":
                     if _parse_size(event.data) == size:
                         self.counts.repeated_sizes += 1
@@ -116,7 +121,9 @@ class CastReader:
                 yield event._replace(seconds=seconds)
 
     def _parse(self, line: bytes | None) -> RawEvent | None:
-        """One line's event; None where there is none to give. Raises ``ValueError`` that says what is wrong."""
+        """One line's event; None where there is none to give. Raises ``ValueError`` that says what is wrong, and for
+        what is not UTF-8 its ``UnicodeDecodeError``.
+        """
         if line is None:
             raise ValueError(f"longer than {_LONGEST_LINE >> 20} MiB")
         if not line.strip():
@@ -154,8 +161,8 @@ def _lines(stream: BinaryIO) -> Iterator[tuple[int, bytes | None]]:
 def _parse_array(line: bytes) -> tuple[float, str, JsonValue]:
     try:
         value = parse(line)
-    except UnicodeDecodeError as error:
-        raise ValueError("not UTF-8") from error
+    except UnicodeDecodeError:
+        raise
     except ValueError as error:
         raise ValueError(f"not JSON: {error}") from error
     if not isinstance(value, list) or len(value) != 3:
@@ -180,6 +187,9 @@ def _parse_header(line: bytes, place: str) -> CastHeader:
     where = f"{place}, line 1"
     try:
         fields = parse(line)
+    except UnicodeDecodeError as error:
+        what, mend = not_utf8(error)
+        raise UnreadableError(what, where=where, mend=mend) from error
     except ValueError as error:
         raise UnreadableError("not an asciicast: the first line is not JSON", where=where, mend=_MEND_HEADER) from error
     if not isinstance(fields, dict) or fields.get("version") not in (2, 3) or isinstance(fields["version"], bool):
