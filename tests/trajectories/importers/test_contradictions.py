@@ -202,7 +202,7 @@ def test_an_openhands_action_that_is_there_twice_counts_once(tmp_path: Path) -> 
         (["text of 0\nbash-$", "text of 1"], 0),
         (["text of 0", "another text", "text of 2"], 1),
         (["another text", "another text"], 2),
-        (["text of 0", "text [truncated]"], 0),
+        (["text of 0", "text\n[truncated]"], 0),
         (["another text"], 0),
     ],
     ids=["the-same", "the-last-unanswered", "one", "all", "cut", "not-side-by-side"],
