@@ -20,19 +20,16 @@ _OPENING: Final = 2
 
 _TROUBLE: Final = re.compile(
     r"\b(?:not|cannot|cant|couldnt|isnt|doesnt|wasnt|arent|havent|didnt|unable|fail(?:ed|s|ure)?|errors?|trouble"
-    r"|problems?"
-    r"|unavailable|missing|invalid|broken?|crash(?:ed)?|wrong|denied|blocked|restricted|refused|rejected|removed"
-    r"|deleted"
-    r"|disabled|suspended|expired|unresponsive|unreachable|interrupted|lost|timed out|down|offline|deceptive"
-    r"|dangerous"
-    r"|unsafe|insecure|overloaded|busy|too (?:many|long)|no longer|ahead|behind|stopped|exception|maintenance)\b"
+    r"|problems?|unavailable|missing|invalid|broken?|crash(?:ed)?|wrong|denied|blocked|restricted|refused|rejected"
+    r"|removed|deleted|disabled|suspended|expired|unresponsive|unreachable|interrupted|lost|timed out|down|offline"
+    r"|deceptive|dangerous|unsafe|insecure|overloaded|busy|too (?:many|long)|no longer|ahead|behind|stopped|exception"
+    r"|maintenance)\b"
 )
 _THING: Final = re.compile(
     r"\b(?:page|site|website|app|application|program|server|service|url|link|address|domain|host|resource|content"
-    r"|request|response|route|connection|connect(?:ed)?|network|internet|browser|tab|gateway|upstream|system"
-    r"|deployment"
-    r"|device|access|client|permission|clock|something|certificate|function|process|this item|software|endpoint"
-    r"|shop|store|load(?:ed|ing)?|we)s?\b"
+    r"|request|response|route|connection|connect(?:ed)?|network|internet|browser|tab|gateway|upstream|system|deployment"
+    r"|device|access|client|permission|clock|something|certificate|function|process|this item|software|endpoint|shop"
+    r"|store|load(?:ed|ing)?|we)s?\b"
 )
 _NOTHING_LEFT: Final = re.compile(r"\b(?:no|empty|results?|cart|list|your (?:search|order|booking|account))\b")
 """What is empty because nothing was put there."""
@@ -40,21 +37,19 @@ _ABROAD: Final = re.compile(
     r"bestaat niet|niet (?:gevonden|bereikbaar|beschikbaar)|nie (?:znaleziono|istnieje|można)|brak dostępu|bulunamadı"
     r"|erişilemiyor|hata oluştu|fehler (?:ist )?(?:aufgetreten|beim)|nicht (?:gefunden|erreichbar|verfügbar|geladen)"
     r"|erreur (?:est survenue|sest produite|lors)|introuvable|nexiste (?:pas|plus)|indisponible|impossible (?:de|d"
-    r"|dafficher)\b"
-    r"|no se (?:ha )?(?:encontr|pu[de]d?o)|ha ocurrido un|(?:ocurrió|ocorreu) um? erro|não foi (?:possível|encontrad)"
-    r"|non (?:è stat[ao]|trovat[ao]|disponibile|è possibile)|si è verificato un errore|\bошибк|не (?:найден|удал)"
-    r"|недоступ|hittades inte|kunde inte|ikke (?:funnet|fundet)|ei löyt|nenalezena|nem található|не знайдено"
-    r"|错误|錯誤|失败|失敗|异常|異常|无法|無法|开小差|繁忙|不存在|找不到|エラー|できません|集中しています|混み合"
-    r"|ありません|오류|없습니다|실패|لم يتم العثور|غير متاح|לא נמצא|ไม่พบ|không tìm thấy|không thể"
+    r"|dafficher)\b|no se (?:ha )?(?:encontr|pu[de]d?o)|ha ocurrido un|(?:ocurrió|ocorreu) um? erro|não foi (?:possível"
+    r"|encontrad)|non (?:è stat[ao]|trovat[ao]|disponibile|è possibile)|si è verificato un errore|\bошибк|не (?:найден"
+    r"|удал)|недоступ|hittades inte|kunde inte|ikke (?:funnet|fundet)|ei löyt|nenalezena|nem található|не знайдено|错误"
+    r"|錯誤|失败|失敗|异常|異常|无法|無法|开小差|繁忙|不存在|找不到|エラー|できません|集中しています|混み合|ありません"
+    r"|오류|없습니다|실패|لم يتم العثور|غير متاح|לא נמצא|ไม่พบ|không tìm thấy|không thể"
 )
 _APOSTROPHE: Final = re.compile(r"['’‘ʼ`´]")
 _SENTENCE: Final = re.compile(r"[.!]\s+|[。！，]\s*")
 _NO_WORD: Final = re.compile(r"[\W_]+")
 _QUESTION: Final = re.compile(
-    r"(?i:\b(?:how|why|what|whats|ways?|fix(?:es|ing)?|know|guide|explained|understanding|handling|mean(?:s|ing)?"
-    r"|tips"
-    r"|solved|after|since|post mortem|outage|alert|wie|warum|comment|pourquoi|cómo|por qué|como|come|perché|как"
-    r"|почему|что такое)\b)|#\d|[\"“”«»„‚「『]|[?？]|^\w+: |^[$>] |怎么|如何|什么|方法|とは|対処|방법|무엇"
+    r"(?i:\b(?:how|why|what|whats|ways?|fix(?:es|ing)?|know|guide|explained|understanding|handling|mean(?:s|ing)?|tips"
+    r"|solved|after|since|post mortem|outage|alert|wie|warum|comment|pourquoi|cómo|por qué|como|come|perché|как|почему"
+    r"|что такое)\b)|#\d|[\"“”«»„‚「『]|[?？]|^\w+: |^[$>] |怎么|如何|什么|方法|とは|対処|방법|무엇"
 )
 """What is asked or quoted is spoken of."""
 _ASKS_READER: Final = re.compile(
@@ -72,16 +67,13 @@ _ASKED: Final = re.compile(
 
 _ADVICE: Final = re.compile(
     r"\b(?:try|trying|please|check(?:ing)?|contact|refresh|reload|retry|wait|(?:go|take you) back|(?:back|return) to"
-    r"|again later|make sure|home ?page|support|administrators?|owner|logs?|learn more|sorry|apologi[sz]e"
-    r"|inconvenience"
-    r"|(?:few|\d+) (?:moments?|minutes|seconds)|if you|you can|this is your|notified|working on (?:it|this|the)"
-    r"|details|server|proxy|firewall|cookies|javascript|protected|attackers|automated|detected|solve|captcha|bot"
-    r"|robot|human|traffic|security|verification|reference|incident|trace|why am i seeing|happened|logged"
-    r"|notification|to continue|which of the (?:pictures|images)|pick the \w+"
-    r"|попробуйте|обновите|позже|erneut|startseite|plus tard|réessaye[rz]|accueil|más tarde|vuelva|inténtalo"
-    r"|novamente"
-    r"|riprova|opnieuw|startpagina|strona główna|terug)\b|稍后|重试|返回|刷新|もう一度|再度|しばらく|トップ|다시"
-    r"|잠시|홈으로"
+    r"|again later|make sure|home ?page|support|administrators?|owner|logs?|learn more|sorry|apologi[sz]e|inconvenience"
+    r"|(?:few|\d+) (?:moments?|minutes|seconds)|if you|you can|this is your|notified|working on (?:it|this|the)|details"
+    r"|server|proxy|firewall|cookies|javascript|protected|attackers|automated|detected|solve|captcha|bot|robot|human"
+    r"|traffic|security|verification|reference|incident|trace|why am i seeing|happened|logged|notification|to continue"
+    r"|which of the (?:pictures|images)|pick the \w+|попробуйте|обновите|позже|erneut|startseite|plus tard|réessaye[rz]"
+    r"|accueil|más tarde|vuelva|inténtalo|novamente|riprova|opnieuw|startpagina|strona główna|terug)\b|稍后|重试|返回"
+    r"|刷新|もう一度|再度|しばらく|トップ|다시|잠시|홈으로"
 )
 _TECHNICAL: Final = re.compile(
     r"\b(?:ID|IP|Ref|Reference|Ray|[Cc]ode|Error|Exception|Version|Request|UR[LI]|Path|Time|Type|Value|Method|Message"
@@ -89,14 +81,12 @@ _TECHNICAL: Final = re.compile(
     r"|^[A-Z_\d:]+$"
 )
 _WAY_OUT: Final = re.compile(
-    r"\b(?:retry|try|again|reload|refresh|back|home|close|ok|okay|cancel|report|restart|quit|exit|details?|help"
-    r"|support"
+    r"\b(?:retry|try|again|reload|refresh|back|home|close|ok|okay|cancel|report|restart|quit|exit|details?|help|support"
     r"|settings|wait|learn|contact|start|verify|press|begin|continue|submit|next|skip|audio|restore|dismiss|got it"
-    r"|log ?in"
-    r"|log ?out|sign in|sign up|search|menu|yes|no|advanced|more|feedback|diagnostics|send|minimi[sz]e|maximi[sz]e)\b"
-    r"|重试|返回|刷新|首页|确定|关闭|再試行|閉じる|戻る|다시|확인|닫기|повторить|назад|закрыть|erneut|zurück"
-    r"|schließen"
-    r"|réessayer|retour|fermer|reintentar|volver|cerrar|tentar|voltar|fechar|riprova|chiudi|opnieuw|ponów|tekrar"
+    r"|log ?in|log ?out|sign in|sign up|search|menu|yes|no|advanced|more|feedback|diagnostics|send|minimi[sz]e"
+    r"|maximi[sz]e)\b|重试|返回|刷新|首页|确定|关闭|再試行|閉じる|戻る|다시|확인|닫기|повторить|назад|закрыть|erneut"
+    r"|zurück|schließen|réessayer|retour|fermer|reintentar|volver|cerrar|tentar|voltar|fechar|riprova|chiudi|opnieuw"
+    r"|ponów|tekrar"
 )
 
 
