@@ -10,6 +10,7 @@ import subprocess
 import sys
 import tempfile
 from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
@@ -28,15 +29,17 @@ def _append(spool: EventSpool, events: list[RawEvent]) -> None:
         spool.append(event)
 
 
-@pytest.fixture
-def file_limit() -> Iterator[None]:
-    """No file may be longer than a few bytes: as on a disk that is full."""
+@contextmanager
+def full_disk() -> Iterator[None]:
+    """A block in which no file may be longer than a few bytes. No more than the block: pytest may log to a file."""
     handler = signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
     before = resource.getrlimit(resource.RLIMIT_FSIZE)
     resource.setrlimit(resource.RLIMIT_FSIZE, (100, before[1]))
-    yield
-    resource.setrlimit(resource.RLIMIT_FSIZE, before)
-    signal.signal(signal.SIGXFSZ, handler)
+    try:
+        yield
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, before)
+        signal.signal(signal.SIGXFSZ, handler)
 
 
 @given(
@@ -78,18 +81,17 @@ def test_what_was_closed_is_not_taken_for_empty(in_memory: int) -> None:
         spooled.append(b"b")
 
 
-@pytest.mark.usefixtures("file_limit")
 def test_what_the_disk_does_not_take_is_refused_whole_and_the_rest_stays() -> None:
     spooled = SpooledBytes(30)
     spooled.append(b"a" * 90)
     spooled.append(b"b" * 30)
     for _ in range(2):
-        with pytest.raises(StorageError, match=r"temporary files cannot be used: .*; free some space or set TMPDIR"):
+        told = pytest.raises(StorageError, match=r"temporary files cannot be used: .*; free some space or set TMPDIR")
+        with full_disk(), told:
             spooled.append(b"c")
     assert spooled.reader().read() == b"a" * 90 + b"b" * 30
 
 
-@pytest.mark.usefixtures("file_limit")
 def test_a_disk_that_is_full_is_told_once_and_not_when_the_file_is_closed(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
@@ -97,14 +99,15 @@ def test_a_disk_that_is_full_is_told_once_and_not_when_the_file_is_closed(
     monkeypatch.setattr(sys, "unraisablehook", unraisable.append)
     event = RawEvent(0.0, "o", "x" * 3000)
     for closes in (True, False):
-        events = EventSpool()
-        with pytest.raises(StorageError):
-            _append(events, [event] * (_MANY // 3000 + 1))
-        assert list(events) == [event] * events.num_events
-        if closes:
-            events.close()
-        del events
-        gc.collect()
+        with full_disk():
+            events = EventSpool()
+            with pytest.raises(StorageError):
+                _append(events, [event] * (_MANY // 3000 + 1))
+            assert list(events) == [event] * events.num_events
+            if closes:
+                events.close()
+            del events
+            gc.collect()
     assert unraisable == []
 
 
