@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
+from fnmatch import fnmatchcase
 from glob import escape
 from itertools import islice
 from pathlib import Path
@@ -19,6 +20,7 @@ import pyarrow.parquet as pq
 
 from trajectories.blobs import BlobStore
 from trajectories.errors import DamagedFileError, InputError
+from trajectories.files import storage_errors
 from trajectories.journal_format import SUFFIX, JournalReader, Record, RecordKind, check_version, last_record
 from trajectories.model import Status
 from trajectories.part_files import DAMAGE, parts_dataset, read_part, read_whole, reading_part, scan_parts
@@ -77,6 +79,8 @@ class Dataset:
         self.filesystem: fsspec.AbstractFileSystem = filesystem
         self.root: str = root.rstrip("/")
         self._is_local = "file" in filesystem.protocol
+        if self._is_local and any(sign in self.root for sign in "\n\r"):
+            raise InputError("the path of a data set has a line break in it", where=self.url, mend="rename it")
         if self._is_local and Path(self.root).is_file():
             raise InputError("a data set is a folder, and this is a file", where=self.url, mend="name a folder")
         self._checked: set[str] = set()
@@ -89,6 +93,10 @@ class Dataset:
                 "this needs a data set in a local folder", where=self.url, mend="work on one and copy it there"
             )
         return Path(self.root)
+
+    def contains(self, path: Path) -> bool:
+        """Whether a path of this machine is the data set's folder, or lies in it."""
+        return self._is_local and path.resolve().is_relative_to(Path(self.root).resolve())
 
     @property
     def blobs(self) -> BlobStore:
@@ -197,6 +205,8 @@ class Dataset:
 
     def _committed(self, domain: str, run: str) -> list[Part]:
         self.filesystem.invalidate_cache()
+        if self._is_local:
+            _check_listable(Path(self.root) / "trajectories", f"domain={domain}", f"run={run}")
         paths = self.filesystem.glob(f"{escape(self.root)}/trajectories/domain={domain}/run={run}/part-*.parquet")
         found = [(_PART.fullmatch(path), path) for path in paths]
         parts = sorted(Part(match["domain"], match["run"], path) for match, path in found if match)
@@ -332,3 +342,12 @@ def _from_journal(records: Iterator[Record]) -> Trajectory:
     header = pa.Table.from_pylist([row | {"num_turns": table.num_rows}], schema=TRAJECTORIES).to_pylist()[0]
     frame = cast("pl.DataFrame", pl.from_arrow(table))
     return Trajectory(header | place, frame.with_columns(**{name: pl.lit(value) for name, value in place.items()}))
+
+
+def _check_listable(folder: Path, *patterns: str) -> None:
+    """Raise ``StorageError`` where a folder on the way to parts may not be listed: a search by name passes over it."""
+    with storage_errors(folder), suppress(FileNotFoundError, NotADirectoryError):
+        entries = list(folder.iterdir())
+        for entry in entries if patterns else ():
+            if fnmatchcase(entry.name, patterns[0]):
+                _check_listable(entry, *patterns[1:])

@@ -23,6 +23,7 @@ def _before_number(kind: str) -> str:
 
 _BEFORE_NUMBERS = "".join(f"{_before_number(kind)}\n" for kind in sorted({rule.kind for rule in RULES}))
 """What each placeholder begins with, on a line of its own."""
+_PLACEHOLDER = re.compile(r"\[(?:secret|personal):[a-z0-9-]{1,40}:[0-9]{1,9}\]")
 _NUMBERED = re.compile(r"(.*:)?[0-9]*\]?", re.DOTALL)
 
 
@@ -37,20 +38,30 @@ class Placeholders:
         self._placeholders: dict[str, str] = {}
         self._known = KnownValues()
         self._counts: dict[str, int] = {}
+        self._taken: set[str] = set()
+        """Placeholders that stood in the texts before: another value has another one."""
 
     def stand_for(self, kind: str, value: str) -> str:
         """The placeholder of a value; line ends in it, and how they are escaped, make no difference."""
         value = _LINE_ENDS.sub("", value)
         if value not in self._placeholders:
-            self._counts[kind] = number = self._counts.get(kind, 0) + 1
-            self._placeholders[value] = f"{_before_number(kind)}{number}]"
+            self._placeholders[value] = self._next(kind)
             encoded = value.encode("utf-8", "surrogatepass")
             if kind not in PERSONAL and is_random(encoded) and not _is_of_a_placeholder(value):
                 self._known.add(encoded, kind)
         return self._placeholders[value]
 
+    def _next(self, kind: str) -> str:
+        """The next placeholder of a kind that no text has."""
+        while True:
+            self._counts[kind] = number = self._counts.get(kind, 0) + 1
+            placeholder = f"{_before_number(kind)}{number}]"
+            if placeholder not in self._taken:
+                return placeholder
+
     def learn(self, text: str, *, columns: int | None) -> None:
-        """Have a placeholder for each secret that shows in a text what it is."""
+        """Have a placeholder for each secret that shows in a text what it is; those that stand there are taken."""
+        self._taken.update(_PLACEHOLDER.findall(text))
         for finding in find(text, columns=columns):
             self.stand_for(finding.kind, text[finding.start : finding.end])
 

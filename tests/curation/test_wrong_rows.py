@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 from pathlib import Path
 
 import pyarrow as pa
@@ -11,7 +12,7 @@ import pytest
 from curation import Reason, curate, write_report
 from curation.duplicates import Unit, open_duplicates
 from tests.curation.recordings import record, some_texts
-from trajectories import Dataset, InputError, compact
+from trajectories import DamagedFileError, Dataset, InputError, compact
 
 HUGE = 200_000_000
 
@@ -49,6 +50,15 @@ def test_what_is_missing_or_not_text_is_counted_and_masked(dataset: Dataset, tmp
     assert rows["reason"].to_list().count("unreadable") == 4
     assert rows["len_observation"][11] == len("NUL \0 bytes \0\0 and more of them")
     assert write_report(dataset, summary.sidecar).exists()
+
+
+def test_turns_of_trajectories_of_another_part_are_refused(dataset: Dataset) -> None:
+    record(dataset, "v", some_texts(3, 8), run="r2")
+    compact(dataset, "r2")
+    one, other = (Path(part.path) for part in dataset.turn_parts())
+    shutil.copy(one, other)
+    with pytest.raises(DamagedFileError, match=r"not its own .*turns/domain=terminal/run=r2"):
+        curate(dataset)
 
 
 @pytest.mark.slow

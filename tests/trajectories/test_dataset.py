@@ -1,5 +1,6 @@
 """Reading a data set: what is committed, wherever it lies."""
 
+import os
 import re
 import uuid
 from collections.abc import Callable, Iterator
@@ -27,6 +28,27 @@ def dataset(tmp_path: Path) -> Dataset:
     compact(made, RUN)
     record(made, "c", num_turns=1)
     return made
+
+
+def test_a_folder_of_parts_that_may_not_be_listed_is_told_and_not_passed_over(
+    dataset: Dataset, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    closed = next((dataset.folder / "trajectories").glob("domain=mcp/*"))
+    listed = os.listdir
+
+    def listdir(path: Path) -> list[str]:
+        if Path(path) == closed:
+            raise PermissionError(13, "Permission denied")
+        return listed(path)
+
+    monkeypatch.setattr(os, "listdir", listdir)  # whoever runs the tests may list anything
+    with pytest.raises(StorageError, match=r"Permission denied .*domain=mcp"):
+        dataset.trajectory_parts()
+
+
+def test_a_path_with_a_line_break_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="line break"):
+        Dataset(tmp_path / "a\nb")
 
 
 def in_memory(dataset: Dataset) -> Dataset:

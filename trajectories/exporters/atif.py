@@ -39,11 +39,13 @@ def export_atif(
     Args:
         revise: makes of a document, and its domain, what is written in its place: one without secrets, for instance.
 
-    Raises ``InputError`` where the folder is a file, and ``StorageError`` where the disk is full or fails; a file is
-    whole or not there.
+    A file of the same name is replaced. Raises ``InputError`` where the folder is a file, or lies in the data set's,
+    and ``StorageError`` where the disk is full or fails; a file is whole or not there.
     """
     if folder.is_file():
         raise InputError("the files go into a folder, and this is a file", where=str(folder), mend="name a folder")
+    if dataset.contains(folder):
+        raise InputError("the files would lie in the data set", where=str(folder), mend="name a folder outside of it")
     count = 0
     for trajectory in stored_trajectories(dataset, run=run):
         path = folder / _text(trajectory.row["run"]) / f"{trajectory.row['trajectory_id']}.json"

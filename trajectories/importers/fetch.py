@@ -19,6 +19,7 @@ from trajectories.errors import InputError
 from trajectories.files import storage_errors
 from trajectories.importers.archives import DamagedArchiveError, archive_stem, unpack
 from trajectories.importers.base import Imported, Importer, Problem, Result, UnreadableError
+from trajectories.importers.folders import unreadable_entries
 from trajectories.importers.incoming import LIMITS, Limits, Meter, temporary_folder
 from trajectories.importers.loss import LossReport
 from trajectories.importers.remote import copied
@@ -125,6 +126,9 @@ class Fetching:
     def _sources_in_folder(self, place: _Place) -> Iterator[Source | Problem]:
         """Those that lie there, and those of the archives that do."""
         found = False
+        yield from (
+            replace(problem, file=place.public(Path(problem.file))) for problem in unreadable_entries(place.path)
+        )
         for path in self.importer.sources(place.path):
             found = True
             yield Source(path, place.names)

@@ -22,7 +22,7 @@ NAME = "export"
 
 def run(
     dataset: Annotated[str, typer.Argument(help="The data set's folder or URL.")],
-    folder: Annotated[Path, typer.Argument(help="Where the files go: one a trajectory.")],
+    folder: Annotated[Path, typer.Argument(help="Where the files go: one a trajectory, in the place of its like.")],
     to: Annotated[Literal["atif"], typer.Option("--to", help="The format.")] = "atif",
     run: Annotated[str | None, typer.Option("--run", help="Only those of this run (default: of all).")] = None,
     with_secrets: Annotated[

@@ -40,6 +40,17 @@ def test_the_same_value_has_the_same_placeholder_in_one_trajectory() -> None:
     assert second == "echo [secret:github-token:2] to [personal:email:1]"
 
 
+def test_a_placeholder_that_stands_in_the_text_is_taken() -> None:
+    texts = [
+        "[secret:aws-key:1] and [secret:aws-key:3]",
+        "AKIAQ3EGRIXD7YWNBV2K AKIAW5TR7YWNBV2KQ3EG",
+        "AKIAZ7YWNBV2KQ3EGRIX",
+    ]
+    redacted, _ = redact_trajectory(texts)
+    assert redacted == [texts[0], "[secret:aws-key:2] [secret:aws-key:4]", "[secret:aws-key:5]"]
+    assert redact_trajectory(redacted)[0] == redacted
+
+
 def test_findings_are_at_their_places_in_the_text_as_it_was_given() -> None:
     text = f"é {'A'} ghp_{key()} and jane@acme.io"
     _, findings = redact(text, Placeholders())

@@ -185,6 +185,15 @@ def test_what_should_be_an_object_and_is_none_is_counted(
     assert trajectory.loss.no_place[".".join(("trajectory.extra.worldtape", *path))] == 1
 
 
+def test_an_export_into_the_data_set_is_refused(tmp_path: Path) -> None:
+    dataset = Dataset(tmp_path / "data")
+    import_trajectories(dataset, "messages", [written(tmp_path, "a.jsonl", samples.CHAT)], licence="MIT")
+    for folder in (dataset.folder, dataset.folder / "turns" / "out", tmp_path / "data" / ".." / "data"):
+        with pytest.raises(InputError, match="outside of it"):
+            export_atif(dataset, folder)
+    assert export_atif(dataset, tmp_path / "data-out") == 1
+
+
 def test_what_a_screen_showed_may_be_more_than_what_was_put_out(tmp_path: Path) -> None:
     seen = replace(observation("$ ls" + " " * 70), bytes_total=6)
     data = _recorded(tmp_path / "data", [(Action.keys(("ls\n", 0.5)), seen)])
