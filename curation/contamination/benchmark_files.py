@@ -70,7 +70,8 @@ def read_benchmark(path: Path) -> Iterator[BenchmarkItem]:
         yield from (BenchmarkItem(source, item, text) for item, text in _folder(path))
         return
     if not path.is_file():
-        raise InputError("there is no such benchmark", where=str(path), mend="give a file or a folder")
+        what = "a benchmark is a file or folder, and this is neither" if path.exists() else "there is no such benchmark"
+        raise InputError(what, where=str(path), mend="give a file or a folder")
     _check_begins_as_text(path)
     for item, text in _file(path):
         yield BenchmarkItem(source, item or path.name, text)

@@ -378,6 +378,7 @@ def test_bad_benchmarks_are_one_clear_line(tmp_path: Path) -> None:
     for paths, message in (
         ([], "no benchmark"),
         ([tmp_path / "nowhere"], "no such benchmark"),
+        ([Path("/dev/null")], "this is neither"),
         ([bad], r"not JSON \(.*bad.jsonl, line 2\)"),
         ([binary], "no text"),
         ([tmp_path / "empty"], "holds no text"),
