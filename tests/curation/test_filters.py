@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -15,20 +14,26 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from collectors.ids import Episode
-from curation import CurationProfile, Filters, JobSizes, Reason, Scope, Searches, curate, write_report
+from curation import CurationProfile, Filters, JobSizes, Reason, Scope, curate, write_report
 from curation.filters import attempts
 from curation.reasons import MEANINGS, REASONS
+from tests.curation.filter_support import (
+    AGENT,
+    ALONE,
+    BAD,
+    ENVIRONMENT,
+    NEW,
+    PAGE,
+    RETRY,
+    TOOL,
+    call,
+    reasons,
+    told_of,
+)
 from tests.curation.recordings import a_header, cut_row_groups, files_of, record, record_turns, some_texts, turn
 from tests.work import num_calls
-from trajectories import Action, Dataset, ErrorKind, InputError, Status, Turn, compact
-from trajectories.importers import import_trajectories
+from trajectories import Action, Dataset, InputError, Status, compact
 
-AGENT, TOOL, ENVIRONMENT = ErrorKind.AGENT, ErrorKind.TOOL, ErrorKind.ENVIRONMENT
-NEW = "alpha beta gamma delta epsilon zeta eta theta"
-"""An observation that is always kept."""
-PAGE = "RootWebArea 'Shop', focused, url=https://shop.example/\n\t[1] button 'Buy'"
-ALONE = Searches(secrets=False, duplicates=False)
-"""Many of the trajectories here are copies of each other."""
 NOT_IN_TURNS = {Reason.CONTAMINATED, Reason.DUPLICATE_TRAJECTORY, Reason.DUPLICATE_TURN, Reason.DRAWN_BY_TOKEN}
 """Reasons that searches give, or another draw."""
 ONE_BY_ONE = JobSizes(task_bytes=1, in_process_bytes=2**40)
@@ -38,26 +43,6 @@ ONE_BY_ONE = JobSizes(task_bytes=1, in_process_bytes=2**40)
 @pytest.fixture
 def dataset(tmp_path: Path) -> Dataset:
     return Dataset(tmp_path / "recorded")
-
-
-def reasons(dataset: Dataset, filters: Filters | None = None, name: str = "default") -> dict[str, list[str]]:
-    """Trajectory → the reason of each of its turns."""
-    profile = CurationProfile(filters=filters or Filters(), searches=ALONE)
-    rows = curate(dataset, name=name, profile=profile).sidecar.scan().sort("trajectory_id", "turn").collect()
-    assert (rows["kept"] == rows["reason"].is_in(["kept", "silence"])).all()
-    grouped = rows.group_by("trajectory_id", maintain_order=True).agg("reason")
-    return {str(trajectory_id): told for trajectory_id, told in grouped.iter_rows()}
-
-
-def told_of(dataset: Dataset, turns: Sequence[Turn], filters: Filters | None = None, **header: Any) -> list[str]:
-    """The reasons of the turns of one trajectory."""
-    record_turns(dataset, a_header("t", **header), turns)
-    compact(dataset, "r1")
-    return reasons(dataset, filters)["t"]
-
-
-def call(name: str, **arguments: str) -> Action:
-    return Action.call(name, arguments)
 
 
 # Filters of trajectories
@@ -264,66 +249,6 @@ def test_an_empty_action_is_masked_and_a_terminals_wait_is_none(
 ) -> None:
     told = told_of(dataset, [turn("go", NEW), turn(action, NEW)], domain=domain)
     assert told == ["kept", "empty_action" if is_empty else "kept"]
-
-
-BAD = '{"name": "read_file", "arguments": {"file": "/workspace/notes/today.md", "lines": 20'
-RETRY = BAD + "}}"
-
-
-@pytest.mark.parametrize(
-    ("turns", "masked"),
-    [
-        ([(BAD, AGENT), (RETRY, None)], [True, False]),
-        ([(BAD, AGENT), (BAD, AGENT), (RETRY, None), (RETRY, None)], [True, True, False, False]),
-        ([(BAD, AGENT), (BAD, AGENT), ("ls", None)], [True, True, False]),
-        ([(BAD, AGENT), ("ls", None), (RETRY, None)], [False, False, False]),
-        ([("ls", None), (BAD, AGENT)], [False, False]),
-        ([("!!", AGENT), ("!!", AGENT)], [True, True]),
-        ([(BAD, TOOL), (RETRY, None)], [False, False]),
-        ([(BAD, TOOL), (BAD, AGENT)], [False, False]),
-    ],
-)
-@pytest.mark.parametrize("rows_a_group", [1, 2, 100])
-def test_a_cycle_of_retries_is_masked_up_to_the_action_that_is_carried_out(
-    dataset: Dataset, turns: list[tuple[str, ErrorKind | None]], masked: list[bool], rows_a_group: int
-) -> None:
-    record_turns(dataset, a_header("t"), [turn(action, NEW, error_kind=kind) for action, kind in turns])
-    record_turns(dataset, a_header("u"), [turn(BAD, NEW), turn(BAD, NEW)])
-    compact(dataset, "r1")
-    cut_row_groups(dataset, rows_a_group)
-    told = reasons(dataset)
-    assert told["t"] == ["retry" if is_masked else "kept" for is_masked in masked]
-    assert told["u"] == ["kept", "kept"]
-
-
-def test_a_retry_does_not_reach_into_another_trajectory(dataset: Dataset) -> None:
-    record_turns(dataset, a_header("a"), [turn("ls", NEW), turn(BAD, NEW, error_kind=AGENT)])
-    record_turns(dataset, a_header("b"), [turn(BAD, NEW, error_kind=AGENT), turn("ls", NEW)])
-    compact(dataset, "r1")
-    for rows in (1, 4):
-        cut_row_groups(dataset, rows)
-        assert reasons(dataset, name=f"by-{rows}") == {"a": ["kept"] * 2, "b": ["kept"] * 2}
-
-
-def test_retries_of_malformed_calls_in_a_chat_are_masked_by_what_the_harness_answers(
-    dataset: Dataset, tmp_path: Path
-) -> None:
-    messages: list[dict[str, Any]] = [{"role": "user", "content": "Add."}]
-    answers = {'{"a": 1, "b"}': "failed to parse function arguments: expected a colon", '{"a": 1, "b": 2}': NEW}
-    for number, (arguments, text) in enumerate(answers.items()):
-        called = {"id": f"c{number}", "type": "function", "function": {"name": "add", "arguments": arguments}}
-        messages.append({"role": "assistant", "content": "", "tool_calls": [called]})
-        messages.append({"role": "tool", "tool_call_id": f"c{number}", "content": text})
-    chats = tmp_path / "chats.jsonl"
-    chats.write_text(json.dumps({"messages": messages}) + "\n")
-    import_trajectories(dataset, "messages", [chats], licence="MIT")
-    assert list(reasons(dataset).values()) == [["retry", "kept"]]
-
-
-def test_how_alike_a_retry_must_be_is_a_setting(dataset: Dataset) -> None:
-    turns = [turn("open the red door", NEW, error_kind=AGENT), turn("open a green window", NEW)]
-    assert told_of(dataset, turns) == ["kept", "kept"]
-    assert reasons(dataset, Filters(retry_similarity=0.1), "loose")["t"] == ["retry", "kept"]
 
 
 def test_a_screen_that_does_not_change_is_masked_and_a_terminal_may_stay_as_it_is(dataset: Dataset) -> None:
