@@ -44,6 +44,7 @@ def export_atif(
     """
     if folder.is_file():
         raise InputError("the files go into a folder, and this is a file", where=str(folder), mend="name a folder")
+    dataset.trajectory_parts()  # that there is no data set is told first
     if dataset.contains(folder):
         raise InputError("the files would lie in the data set", where=str(folder), mend="name a folder outside of it")
     count = 0
