@@ -18,13 +18,13 @@ from curation.filters.domains import ENVIRONMENTS
 from curation.filters.turns import TurnFilters
 from curation.judge import judge
 from curation.neighbours import turns_by_row_group
-from curation.pieces import TEXT_COLUMNS, Piece
+from curation.pieces import TEXT_COLUMNS, Piece, trajectory_ids
 from curation.profile import CurationProfile
 from curation.reasons import Reason, reason_names
 from curation.sidecar import SIDECAR, PartOrigin, sidecar_schema
 from trajectories.errors import DamagedFileError
 from trajectories.files import remove_abandoned, storage_errors, written_whole
-from trajectories.part_files import PARQUET_OPTIONS, read_part, reading_part
+from trajectories.part_files import PARQUET_OPTIONS
 
 _CONDEMNS = pa.field("condemns", pa.string())
 """A column of judgements that sidecars have not: the reason for which a turn masks its whole trajectory, else null."""
@@ -109,7 +109,7 @@ def _condemned(
     condemned = Condemned(elsewhere)
     if pieces[0].domain in ENVIRONMENTS and profile.filters.few_turns:
         condemned.add(with_few_turns(trajectories, profile.filters.few_turns), Reason.FEW_TURNS)
-    ids = set(_ids_of(trajectories))
+    ids = set(trajectory_ids(trajectories))
     for rows in _judged_groups(work, pieces, ["trajectory_id", _CONDEMNS.name]):
         condemned.add_found(rows)
         if not ids.issuperset(rows["trajectory_id"].unique().to_pylist()):
@@ -119,12 +119,6 @@ def _condemned(
                 mend="copy both parts again from their source",
             )
     return condemned
-
-
-def _ids_of(trajectories: Path) -> list[str]:
-    with reading_part(trajectories):
-        ids: list[str] = read_part(trajectories, columns=["trajectory_id"])["trajectory_id"].to_pylist()
-    return ids
 
 
 def _judged_groups(work: Path, pieces: Sequence[Piece], columns: Sequence[str]) -> Iterator[pa.Table]:

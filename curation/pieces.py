@@ -17,7 +17,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from trajectories.errors import InputError
-from trajectories.part_files import reading_part
+from trajectories.part_files import read_part, reading_part
 
 TEXT_COLUMNS = ("trajectory_id", "turn", "action", "observation")
 """The columns of a turn that make up the size of a piece."""
@@ -127,3 +127,14 @@ def _group_sizes(path: Path) -> list[int]:
 def contents_of(pieces: Iterable[Piece]) -> list[tuple[str, str]]:
     """What a pass over pieces depends on: the parts by name, sorted, each with its `part_digest`."""
     return sorted({(piece.part, piece.digest) for piece in pieces})
+
+
+def trajectory_ids(trajectories: Path) -> list[str]:
+    """The ids of a trajectories part.
+
+    Raises:
+        DamagedFileError: it cannot be read.
+    """
+    with reading_part(trajectories):
+        ids: list[str] = read_part(trajectories, columns=["trajectory_id"])["trajectory_id"].to_pylist()
+    return ids

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import shutil
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import ClassVar, Generic, Protocol, Self, TypeVar, cast
@@ -15,6 +15,7 @@ from curation.manifest_files import damaged_tables, read_manifest
 from curation.pieces import Piece
 from trajectories.dataset import Dataset, check_name
 from trajectories.errors import InputError
+from trajectories.part_files import is_readable
 
 
 class _Summary(Protocol):
@@ -73,6 +74,14 @@ class SearchTables(Generic[_Found]):
             name = path.relative_to(kept).as_posix()
             if path.is_file() and name not in names and name.rpartition(".")[0] not in names:
                 path.unlink()
+
+    def unmade(self, pieces: Sequence[Piece], files: Callable[[Piece], Sequence[Path]]) -> list[Piece]:
+        """The pieces of which not all kept files are as they were written; what is there of these is removed."""
+        unmade = [piece for piece in pieces if not all(map(is_readable, files(piece)))]
+        for piece in unmade:
+            for path in files(piece):
+                path.unlink(missing_ok=True)
+        return unmade
 
     def summary(self) -> _Found | None:
         """What the search came to, None where it is not done.

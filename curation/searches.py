@@ -8,19 +8,19 @@ from pathlib import Path
 
 import polars as pl
 
-from curation.contamination import Contamination, find_contamination, open_contamination
+from curation.contamination import Contamination, find_contamination, open_contamination, require_benchmark
 from curation.duplicates import Duplicates, Unit, find_duplicates, open_duplicates
 from curation.elsewhere import Elsewhere
 from curation.filters import Filters, Scope
 from curation.passes import Workers
-from curation.pieces import place_of_part
+from curation.pieces import place_of_part, trajectory_ids
 from curation.profile import CurationProfile
 from curation.reasons import REASONS, Reason
 from curation.replays import find_volatile
 from curation.sidecar import Sidecar
 from trajectories.dataset import Dataset
 from trajectories.errors import InputError
-from trajectories.part_files import read_part, reading_part
+from trajectories.part_files import reading_part
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -48,7 +48,7 @@ class Searched:
         for trajectory_id in self.superseded.get(part, ()):
             said.against(trajectory_id, 0, Reason.SUPERSEDED)
         tables = list(self._tables())
-        ids = _ids_of(self.dataset, part) if tables else []
+        ids = trajectory_ids(self.dataset.folder / "trajectories" / part) if tables else []
         for path, table, reason in tables:
             with reading_part(path, mend="remove its folder and curate again"):
                 rows = _of_part(table, part, ids)
@@ -92,14 +92,6 @@ class _Said:
         else:
             told_of_all = self.trajectories.get(trajectory_id, reason)
             self.trajectories[trajectory_id] = min(reason, told_of_all, key=REASONS.index)
-
-
-def _ids_of(dataset: Dataset, part: str) -> list[str]:
-    """The ids of a part's trajectories."""
-    path = dataset.folder / "trajectories" / part
-    with reading_part(path):
-        ids: list[str] = read_part(path, columns=["trajectory_id"])["trajectory_id"].to_pylist()
-    return ids
 
 
 def _of_part(table: pl.LazyFrame, part: str, ids: Sequence[str]) -> pl.DataFrame:
@@ -181,8 +173,7 @@ def check_benchmarks(sidecars: Sequence[Sidecar], benchmarks: Sequence[Path]) ->
         sidecars: what stands of earlier jobs, that of the name first.
     """
     for path in benchmarks:
-        if not path.exists():
-            raise InputError("there is no such benchmark", where=str(path), mend="give a file or a folder")
+        require_benchmark(path)
     given = {path.resolve().name for path in benchmarks}
     for sidecar in sidecars:
         contamination = Contamination(sidecar.folder / Contamination.NAME)

@@ -54,10 +54,14 @@ def _errors_of_temporary_files() -> Iterator[None]:
     try:
         yield
     except OSError as error:
-        raise StorageError(
-            f"the folder for temporary files cannot be used: {error.strerror}",
-            mend="free some space or set TMPDIR",
-        ) from error
+        raise unusable_temporary_folder(error.strerror) from error
+
+
+def unusable_temporary_folder(reason: object) -> StorageError:
+    """What is said where files without a name find no room in the folder for temporary files."""
+    return StorageError(
+        f"the folder for temporary files cannot be used: {reason}", mend="free some space or set TMPDIR"
+    )
 
 
 class SpooledBytes:

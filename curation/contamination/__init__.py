@@ -1,6 +1,6 @@
 """Benchmark items in the training data, by n-gram overlap, and whether pools of data have sources in common."""
 
-from curation.contamination.benchmark_files import BenchmarkItem, read_benchmark, unread_files
+from curation.contamination.benchmark_files import BenchmarkItem, read_benchmark, require_benchmark, unread_files
 from curation.contamination.job import find_contamination
 from curation.contamination.pools import Key, Violation, disjoint_groups
 from curation.contamination.scan import Field
@@ -19,5 +19,6 @@ __all__ = [
     "find_contamination",
     "open_contamination",
     "read_benchmark",
+    "require_benchmark",
     "unread_files",
 ]

@@ -69,12 +69,17 @@ def read_benchmark(path: Path) -> Iterator[BenchmarkItem]:
     if path.is_dir():
         yield from (BenchmarkItem(source, item, text) for item, text in _folder(path))
         return
-    if not path.is_file():
-        what = "a benchmark is a file or folder, and this is neither" if path.exists() else "there is no such benchmark"
-        raise InputError(what, where=str(path), mend="give a file or a folder")
+    require_benchmark(path)
     _check_begins_as_text(path)
     for item, text in _file(path):
         yield BenchmarkItem(source, item or path.name, text)
+
+
+def require_benchmark(path: Path) -> None:
+    """Raise ``InputError`` where there is neither a file nor a folder."""
+    if not path.is_file() and not path.is_dir():
+        what = "a benchmark is a file or folder, and this is neither" if path.exists() else "there is no such benchmark"
+        raise InputError(what, where=str(path), mend="give a file or a folder")
 
 
 def unread_files(path: Path) -> list[str]:

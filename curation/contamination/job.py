@@ -20,7 +20,7 @@ from curation.pieces import contents_of
 from curation.search_settings import ContaminationSettings
 from trajectories.dataset import Dataset
 from trajectories.errors import InputError
-from trajectories.part_files import is_readable, read_part, reading_part
+from trajectories.part_files import read_part, reading_part
 
 
 def find_contamination(
@@ -66,9 +66,7 @@ def find_contamination(
     contamination.forget_all_but(kept, pieces)
     index.save(work / "index.npz")
     scan = functools.partial(scan_pieces, dataset.folder, kept, work / "index.npz", settings=settings)
-    unread = [piece for piece in pieces if not is_readable(kept / piece.file_name)]
-    for piece in unread:
-        (kept / piece.file_name).unlink(missing_ok=True)
+    unread = contamination.unmade(pieces, lambda piece: [kept / piece.file_name])
     workers.do(scan, unread, [piece.num_bytes for piece in unread], stage="contamination")
     hits = pl.concat([_hits_in(kept / piece.file_name) for piece in pieces]).sort(KEYS)
     summary = _summarise(hits, settings, fingerprint, sources)

@@ -67,6 +67,9 @@ def find_duplicates(
         return done
     kept = duplicates.kept(made_by)
     duplicates.forget_all_but(kept, pieces)
+    unsigned = duplicates.unmade(pieces, lambda piece: SignedFiles.of(piece, kept).paths())
+    sign = functools.partial(sign_pieces, dataset.folder / "turns", kept, settings=settings)
+    workers.do(sign, unsigned, [piece.num_bytes for piece in unsigned], stage="duplicates")
     work = duplicates.work / fingerprint
     found = _search(dataset.folder / "turns", kept, work, pieces, settings, without, workers)
     summary = DuplicatesSummary(
@@ -92,11 +95,6 @@ def _search(
     workers: Workers,
 ) -> dict[Unit, tuple[Numbered, Clusters]]:
     make_folder(work)
-    sign = functools.partial(sign_pieces, turns_folder, kept, settings=settings)
-    unsigned = [piece for piece in pieces if not SignedFiles.of(piece, kept).are_whole()]
-    for piece in unsigned:
-        SignedFiles.of(piece, kept).signed.unlink(missing_ok=True)
-    workers.do(sign, unsigned, [piece.num_bytes for piece in unsigned], stage="duplicates")
     turns = SignedTurns.read(pieces, kept, settings, without)
     trajectories = WholeTrajectories.read(turns, settings)
     alike = {

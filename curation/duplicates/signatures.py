@@ -25,7 +25,6 @@ from curation.search_settings import DuplicateSettings
 from curation.text_buffers import Ends, buffers_of, in_one_piece
 from curation.words import lower_table
 from trajectories.files import storage_errors, written_whole
-from trajectories.part_files import is_readable
 
 _KEYS = ("turn", "started_at")
 _TEXTS = ("action", "observation")
@@ -57,9 +56,8 @@ class SignedFiles:
     def of(cls, piece: Piece, kept: Path) -> SignedFiles:
         return cls(*(piece.file(kept, kind) for kind in ("signed", "stretches")))
 
-    def are_whole(self) -> bool:
-        """Whether they are there as they were written."""
-        return is_readable(self.signed) and is_readable(self.stretches)
+    def paths(self) -> list[Path]:
+        return [self.signed, self.stretches]
 
 
 @dataclass(frozen=True, slots=True)

@@ -21,7 +21,7 @@ from curation.passes import header_rows, row_groups
 from curation.pieces import Piece
 from curation.replays.shapes import shape
 from trajectories.files import storage_errors, written_whole
-from trajectories.part_files import PARQUET_OPTIONS, is_readable
+from trajectories.part_files import PARQUET_OPTIONS
 
 _DIGEST_BYTES = 16
 _DIGEST = pa.binary(_DIGEST_BYTES)
@@ -58,9 +58,9 @@ class DigestFiles:
     def of(cls, piece: Piece, kept: Path) -> DigestFiles:
         return cls(*(piece.file(kept, kind) for kind in ("turns", "headers")))
 
-    def are_whole(self, piece: Piece) -> bool:
-        """Whether those of this piece are there as they were written."""
-        return is_readable(self.turns) and (piece.first > 0 or is_readable(self.headers))
+    def paths(self, piece: Piece) -> list[Path]:
+        """Those that this piece has."""
+        return [self.turns, self.headers] if piece.first == 0 else [self.turns]
 
 
 @dataclass(frozen=True, slots=True)

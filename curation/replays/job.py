@@ -70,6 +70,9 @@ def find_volatile(
     make_folder(work)
     kept = volatile.kept(program())
     volatile.forget_all_but(kept, pieces)
+    new = volatile.unmade(pieces, lambda piece: DigestFiles.of(piece, kept).paths(piece))
+    digest = functools.partial(digest_pieces, dataset.folder, kept)
+    workers.do(digest, new, [piece.num_bytes for piece in new], stage="replays")
     plan = _replays(dataset.folder, kept, work, pieces, without, workers)
     spans, counts = _compare(plan, work, pieces, settings, workers)
     summary = VolatileSummary(
@@ -91,11 +94,6 @@ def _replays(
     dataset: Path, kept: Path, work: Path, pieces: Sequence[Piece], without: Collection[str], workers: Workers
 ) -> Plan:
     """The plan of all replays, with the observations fetched that it needs."""
-    new = [piece for piece in pieces if not DigestFiles.of(piece, kept).are_whole(piece)]
-    for piece in new:
-        DigestFiles.of(piece, kept).turns.unlink(missing_ok=True)
-    digest = functools.partial(digest_pieces, dataset, kept)
-    workers.do(digest, new, [piece.num_bytes for piece in new], stage="replays")
     plan, wanted = make_plan(pieces, kept, without)
     fetch = functools.partial(fetch_pieces, dataset / "turns", work)
     workers.do(fetch, wanted, [one.piece.num_bytes for one in wanted], stage="replays, what they say")

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Final, Self
 
-from trajectories.errors import StorageError
+from trajectories.spooled_bytes import unusable_temporary_folder
 
 _CACHE_KIB: Final = 8 * 1024
 
@@ -57,6 +57,4 @@ def _usable() -> Iterator[None]:
     try:
         yield
     except sqlite3.Error as error:
-        raise StorageError(
-            f"the folder for temporary files cannot be used: {error}", mend="free some space or set TMPDIR"
-        ) from error
+        raise unusable_temporary_folder(error) from error
