@@ -8,10 +8,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import ClassVar, Generic, Protocol, Self, TypeVar, cast
 
+import polars as pl
+import pyarrow as pa
 from pydantic import BaseModel
 
 from curation.fingerprints import fingerprint_of
-from curation.manifest_files import damaged_tables, read_manifest
+from curation.manifest_files import damaged_tables, read_manifest, replace_tables
 from curation.pieces import Piece
 from trajectories.dataset import Dataset, check_name
 from trajectories.errors import InputError
@@ -123,6 +125,35 @@ class SearchTables(Generic[_Found]):
             raise InputError(
                 f"nobody has searched for {self.SOUGHT}", where=str(self.folder), mend="run: worldtape curate DATASET"
             )
+
+
+class SearchTable(SearchTables[_Found]):
+    """A search that comes to a single table."""
+
+    __slots__ = ()
+    TABLE: ClassVar[str]
+    """The name of its file."""
+
+    @property
+    def path(self) -> Path:
+        return self.folder / self.TABLE
+
+    def scan(self) -> pl.LazyFrame:
+        """The table, in the order in which it was written.
+
+        Raises:
+            InputError: the data set has not been searched.
+        """
+        self.require()
+        return pl.scan_parquet(self.path, glob=False, hive_partitioning=False)
+
+    def replace(self, table: pa.Table, summary: BaseModel) -> None:
+        """Put this table, and what the search came to, in the place of those that stand.
+
+        Raises:
+            StorageError: the disk is full or fails.
+        """
+        replace_tables(self.folder, {self.path: table}, summary)
 
 
 def _remove(path: Path) -> None:

@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import re
+from pathlib import Path
 from typing import Final, NamedTuple
 from urllib.parse import unquote
+
+from fsspec.implementations.local import LocalFileSystem
 
 HTTP: Final = ("http://", "https://")
 _LOCAL: Final = ("file", "local")
@@ -26,6 +29,13 @@ def is_url(text: str) -> bool:
 def is_local(text: str) -> bool:
     """Whether it is a path, or a URL of one."""
     return not is_url(text) or text.partition("://")[0].lower() in _LOCAL
+
+
+def local_path(text: str) -> Path | None:
+    """The path that a text is, or a URL of one; None where it is a URL of elsewhere."""
+    if not is_local(text):
+        return None
+    return Path(LocalFileSystem._strip_protocol(opened_url(text)) if is_url(text) else text)
 
 
 def opened_url(text: str) -> str:

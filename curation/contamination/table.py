@@ -6,16 +6,13 @@ The schema is explicit and versioned, and pinned by a golden file in the tests.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from pathlib import Path
 
-import polars as pl
 import pyarrow as pa
 from pydantic import BaseModel, ConfigDict
 
 from curation.contamination.index import SourceFacts
-from curation.manifest_files import replace_tables
 from curation.search_settings import ContaminationSettings
-from curation.search_tables import SearchTables
+from curation.search_tables import SearchTable
 from trajectories.dataset import Dataset
 
 SCHEMA_VERSION = 1
@@ -64,35 +61,15 @@ class ContaminationSummary(BaseModel):
     """Distinct items found, by source."""
 
 
-class Contamination(SearchTables[ContaminationSummary]):
-    """The table in ``folder``. The manifest is written last: a table that has one is whole."""
+class Contamination(SearchTable[ContaminationSummary]):
+    """The table, sorted by its `KEYS`, and what the search came to."""
 
     __slots__ = ()
     NAME = "contamination"
     SOUGHT = "contamination"
     THIS = "this search for contamination"
     SUMMARY = ContaminationSummary
-
-    @property
-    def path(self) -> Path:
-        return self.folder / "hits.parquet"
-
-    def scan(self) -> pl.LazyFrame:
-        """The table, sorted by its `KEYS`.
-
-        Raises:
-            InputError: the data set has not been searched.
-        """
-        self.require()
-        return pl.scan_parquet(self.path, glob=False, hive_partitioning=False)
-
-    def replace(self, hits: pa.Table, summary: ContaminationSummary) -> None:
-        """Put this table in the place of the one that stands.
-
-        Raises:
-            StorageError: the disk is full or fails.
-        """
-        replace_tables(self.folder, {self.path: hits}, summary)
+    TABLE = "hits.parquet"
 
 
 def open_contamination(dataset: Dataset, name: str = "default") -> Contamination:

@@ -5,15 +5,11 @@ The schema is explicit and versioned, and pinned by a golden file in the tests.
 
 from __future__ import annotations
 
-from pathlib import Path
-
-import polars as pl
 import pyarrow as pa
 from pydantic import BaseModel, ConfigDict
 
-from curation.manifest_files import replace_tables
 from curation.search_settings import VolatileSettings
-from curation.search_tables import SearchTables
+from curation.search_tables import SearchTable
 from trajectories.dataset import Dataset
 
 SCHEMA_VERSION = 1
@@ -60,35 +56,15 @@ class VolatileSummary(BaseModel):
     """Turns whose comparison with their reference would have been too much work; if not 0, spans may be missing."""
 
 
-class Volatile(SearchTables[VolatileSummary]):
-    """The table in ``folder``. The manifest is written last: a table that has one is whole."""
+class Volatile(SearchTable[VolatileSummary]):
+    """The table, sorted by its `KEYS`, and what the search came to."""
 
     __slots__ = ()
     NAME = "volatile"
     SOUGHT = "volatile spans"
     THIS = "these volatile spans"
     SUMMARY = VolatileSummary
-
-    @property
-    def path(self) -> Path:
-        return self.folder / "spans.parquet"
-
-    def scan(self) -> pl.LazyFrame:
-        """The table, sorted by its `KEYS`.
-
-        Raises:
-            InputError: the data set has not been searched.
-        """
-        self.require()
-        return pl.scan_parquet(self.path, glob=False, hive_partitioning=False)
-
-    def replace(self, spans: pa.Table, summary: VolatileSummary) -> None:
-        """Put this table in the place of the one that stands.
-
-        Raises:
-            StorageError: the disk is full or fails.
-        """
-        replace_tables(self.folder, {self.path: spans}, summary)
+    TABLE = "spans.parquet"
 
 
 def open_volatile(dataset: Dataset, name: str = "default") -> Volatile:

@@ -23,6 +23,16 @@ WRITING = [
     "report {url}",
     "pack {url} --tokenizer {folder}",
 ]
+LOCAL = [
+    "curate {folder} --benchmark {url}",
+    "curate {folder} --profile {url}",
+    "collect {url} --dataset {folder}/data",
+    "export {folder} {url}",
+    "pack {folder} --tokenizer {folder} --chat-template {url}",
+    "train --shards {folder} --output {url}",
+    "train --shards {url} --output {folder}/run",
+]
+"""What can only be a path."""
 
 
 def _called(worldtape: Worldtape, line: str, url: str, folder: Path) -> Finished:
@@ -81,6 +91,17 @@ def test_a_verb_that_writes_refuses_a_url_before_it_names_a_package(
     assert "this needs a data set in a local folder (s3://bucket/data)" in done.error
 
 
+@pytest.mark.parametrize("line", LOCAL)
+def test_a_url_is_no_path_and_no_folder_is_made_of_it(
+    worldtape: Worldtape, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, line: str
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    done = _called(worldtape, line, "s3://bucket/data", tmp_path)
+    assert (done.code, done.out, done.err) == (2, "", f"{done.error}\n")
+    assert "this has to be a local file or folder (s3://bucket/data); give a path" in done.error
+    assert not list(tmp_path.iterdir())
+
+
 @pytest.mark.parametrize("line", READING + FETCHING)
 def test_what_only_looks_like_a_url_is_one_line(worldtape: Worldtape, tmp_path: Path, line: str) -> None:
     done = _called(worldtape, line, "http://[::1", tmp_path)
@@ -95,7 +116,7 @@ def test_a_data_set_is_read_through_a_url(worldtape: Worldtape, recorded: Datase
     assert worldtape("inspect", f"memory://{tmp_path.name}/data", "--json").json["num_trajectories"] == 3
 
 
-@pytest.mark.parametrize("line", READING + FETCHING + WRITING + ["pools {url}", "pools {url}=a"])
+@pytest.mark.parametrize("line", READING + FETCHING + WRITING + LOCAL + ["pools {url}", "pools {url}=a"])
 @pytest.mark.parametrize(
     "template",
     [
@@ -127,3 +148,8 @@ def test_a_scheme_may_be_written_in_capitals(worldtape: Worldtape, tmp_path: Pat
 def test_a_data_set_is_read_and_written_at_a_file_url_in_capitals(worldtape: Worldtape, recorded: Dataset) -> None:
     assert worldtape("inspect", f"FILE://{recorded.folder}", "--json").json["num_trajectories"] == 3
     assert worldtape("curate", f"FILE://{recorded.folder}").code == 0
+
+
+def test_a_path_may_be_written_as_a_file_url(worldtape: Worldtape, recorded: Dataset, tmp_path: Path) -> None:
+    assert worldtape("export", str(recorded.folder), f"file://{tmp_path}/out").code == 0
+    assert (tmp_path / "out").is_dir()

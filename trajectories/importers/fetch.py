@@ -13,8 +13,6 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Final
 
-from fsspec.implementations.local import LocalFileSystem
-
 from trajectories.errors import InputError
 from trajectories.files import storage_errors
 from trajectories.importers.archives import DamagedArchiveError, archive_stem, unpack
@@ -23,7 +21,7 @@ from trajectories.importers.folders import unreadable_entries
 from trajectories.importers.incoming import LIMITS, Limits, Meter, temporary_folder
 from trajectories.importers.loss import LossReport
 from trajectories.importers.remote import copied
-from trajectories.urls import is_local, is_url, opened_url, shown_url
+from trajectories.urls import local_path, shown_url
 
 _FETCHED: Final = "fetched"
 """Names of folders are part of some formats' trajectory ids; that of the temporary folder must not be near."""
@@ -72,7 +70,7 @@ def check_paths(paths: Iterable[Path | str], importer: Importer) -> None:
     for path in map(str, paths):
         if not path:
             raise InputError("the name of what to import is empty", mend="name a file or a folder")
-        local = None if _is_collection(path, importer) else _local_path(path)
+        local = None if _is_collection(path, importer) else local_path(path)
         if local is not None and not local.exists():
             raise InputError("there is no such file or folder", where=str(local), mend="check the path")
         if local is not None and not local.is_file() and not local.is_dir():
@@ -102,7 +100,7 @@ class Fetching:
             StorageError: the disk is full or fails.
         """
         text = str(path)
-        local = _local_path(text)
+        local = local_path(text)
         if _is_collection(text, self.importer):
             yield Source(Path(text))
         elif local is None:
@@ -202,13 +200,6 @@ def _is_collection(text: str, importer: Importer) -> bool:
     """Whether it is a name that the importer itself knows how to read, and neither a path nor a URL."""
     scheme = getattr(importer, "SCHEME", None)
     return isinstance(scheme, str) and text.startswith(scheme)
-
-
-def _local_path(text: str) -> Path | None:
-    """None where it is a URL of elsewhere."""
-    if not is_local(text):
-        return None
-    return Path(LocalFileSystem._strip_protocol(opened_url(text)) if is_url(text) else text)
 
 
 def _archives(folder: Path) -> Iterator[Path]:

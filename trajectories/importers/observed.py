@@ -5,8 +5,9 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
-from typing import Final, overload
+from typing import Final
 
+from trajectories.importers.lazy_sequence import LazySequence
 from trajectories.importers.loss import LossReport
 from trajectories.model import GUI_DOMAINS, Observation, Turn
 
@@ -70,7 +71,7 @@ def marked_unchanged(turns: Sequence[Turn], domain: str, initial: str, loss: Los
     return _MarkedTurns(turns, unchanged)
 
 
-class _MarkedTurns(Sequence[Turn]):
+class _MarkedTurns(LazySequence[Turn]):
     """Turns, some of which are marked as without effect when they are taken: none is held.
 
     Args:
@@ -83,14 +84,8 @@ class _MarkedTurns(Sequence[Turn]):
     def __len__(self) -> int:
         return len(self._turns)
 
-    @overload
-    def __getitem__(self, index: int) -> Turn: ...
-    @overload
-    def __getitem__(self, index: slice) -> list[Turn]: ...
-    def __getitem__(self, index: int | slice) -> Turn | list[Turn]:
-        if isinstance(index, slice):
-            return [self[each] for each in range(*index.indices(len(self)))]
-        return _marked(self._turns[index], self._unchanged[index])
+    def at(self, place: int) -> Turn:
+        return _marked(self._turns[place], self._unchanged[place])
 
     def __iter__(self) -> Iterator[Turn]:
         return map(_marked, self._turns, self._unchanged)

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import pickle
 from array import array
-from collections.abc import Iterator, Sequence
-from typing import Final, cast, overload
+from collections.abc import Iterator
+from typing import Final, cast
 
+from trajectories.importers.lazy_sequence import LazySequence
 from trajectories.model import Turn
 from trajectories.spooled_bytes import SpooledBytes
 
@@ -16,7 +17,7 @@ _BESIDE_ITS_TEXT: Final = 1200
 """Bytes that a turn takes beside its texts, as measured: a million of nearly empty ones are more than a gigabyte."""
 
 
-class SpooledTurns(Sequence[Turn]):
+class SpooledTurns(LazySequence[Turn]):
     """A sequence that grows at its end: in memory while small, in a file without a name beyond some 16 MiB of text.
 
     The file ends with this object. A turn that has been there is equal to the one that was added, but not the same
@@ -46,14 +47,7 @@ class SpooledTurns(Sequence[Turn]):
     def __len__(self) -> int:
         return self._num_in_file + len(self._latest)
 
-    @overload
-    def __getitem__(self, index: int) -> Turn: ...
-    @overload
-    def __getitem__(self, index: slice) -> list[Turn]: ...
-    def __getitem__(self, index: int | slice) -> Turn | list[Turn]:
-        if isinstance(index, slice):
-            return [self[each] for each in range(*index.indices(len(self)))]
-        place = range(len(self))[index]
+    def at(self, place: int) -> Turn:
         in_file = self._num_in_file
         return self._from_file(place) if place < in_file else self._latest[place - in_file]
 

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from array import array
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Final, overload
+from typing import Final
 
 import pyarrow as pa
 
@@ -16,6 +16,7 @@ from trajectories.dataset import Dataset, check_name
 from trajectories.files import missing_folders, remove_empty, storage_errors
 from trajectories.importers.base import Imported
 from trajectories.importers.known import KnownKeys
+from trajectories.importers.lazy_sequence import LazySequence
 from trajectories.journal import stored_events
 from trajectories.journal_format import Record, RecordKind, Session, decode, encode
 from trajectories.model import Header
@@ -118,7 +119,7 @@ class _Domain:
             pa.default_memory_pool().release_unused()
 
 
-class _WaitingList(Sequence["_Waiting"]):
+class _WaitingList(LazySequence["_Waiting"]):
     """The trajectories that wait for their part, in the order of their ids; each is an object only while it is used."""
 
     def __init__(self, ids: list[str], ends: array[int], records: SpooledBytes) -> None:
@@ -128,14 +129,8 @@ class _WaitingList(Sequence["_Waiting"]):
     def __len__(self) -> int:
         return len(self._order)
 
-    @overload
-    def __getitem__(self, index: int) -> _Waiting: ...
-    @overload
-    def __getitem__(self, index: slice) -> list[_Waiting]: ...
-    def __getitem__(self, index: int | slice) -> _Waiting | list[_Waiting]:
-        if isinstance(index, slice):
-            return [self[each] for each in range(*index.indices(len(self)))]
-        place = self._order[index]
+    def at(self, place: int) -> _Waiting:
+        place = self._order[place]
         return _Waiting(self._ids[place], self._records, self._ends[place], self._ends[place + 1])
 
     def clear(self) -> None:

@@ -29,7 +29,7 @@ NAME = "collect"
 
 @extra("collect")
 def run(
-    tasks: Annotated[list[Path], typer.Argument(help="YAML task files, or folders of them.")],
+    tasks: Annotated[list[Path], typer.Argument(help="YAML task files, or folders of them.", parser=options.path_here)],
     dataset: Annotated[str, typer.Option("--dataset", help="The data set's folder; made where it is not there.")],
     policy: Annotated[Literal["scripted", "explore"], typer.Option(help="Who acts.")] = "scripted",
     num: Annotated[int, typer.Option(min=1, help="Episodes of each task.")] = 1,

@@ -14,7 +14,7 @@ from trajectories.plurals import plural
 from worldtape.console import note, progress, show_json, show_table
 from worldtape.datasets import local_dataset
 from worldtape.extras import extra
-from worldtape.options import Scheduler, Workers
+from worldtape.options import Scheduler, Workers, path_here
 
 if TYPE_CHECKING:
     from curation import CurationSummary
@@ -39,7 +39,9 @@ def run(
     profile: Annotated[
         Path | None,
         typer.Option(
-            help="TOML file: thresholds, keep ratios, filters, searches and seed (default: the format's own)."
+            help="TOML file: thresholds, keep ratios, filters, searches and seed (default: the format's own).",
+            parser=path_here,
+            metavar="PATH",
         ),
     ] = None,
     draw: Annotated[
@@ -49,7 +51,9 @@ def run(
     benchmark: Annotated[
         list[Path] | None,
         typer.Option(
-            help="Mask what has an item of this benchmark in it: a file or folder (default: none). Repeatable."
+            help="Mask what has an item of this benchmark in it: a file or folder (default: none). Repeatable.",
+            parser=path_here,
+            metavar="PATH",
         ),
     ] = None,
     scheduler: Scheduler = None,

@@ -15,14 +15,17 @@ from trajectories.plurals import plural
 from worldtape.console import note, show_json
 from worldtape.datasets import reading
 from worldtape.extras import extra
-from worldtape.options import check_known
+from worldtape.options import check_known, path_here
 
 NAME = "export"
 
 
 def run(
     dataset: Annotated[str, typer.Argument(help="The data set's folder or URL.")],
-    folder: Annotated[Path, typer.Argument(help="Where the files go: one a trajectory, in the place of its like.")],
+    folder: Annotated[
+        Path,
+        typer.Argument(help="Where the files go: one a trajectory, in the place of its like.", parser=path_here),
+    ],
     to: Annotated[Literal["atif"], typer.Option("--to", help="The format.")] = "atif",
     run: Annotated[str | None, typer.Option("--run", help="Only those of this run (default: of all).")] = None,
     with_secrets: Annotated[

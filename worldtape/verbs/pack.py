@@ -12,7 +12,7 @@ from trajectories.plurals import plural
 from worldtape.console import note, progress, show_facts, show_json, show_table
 from worldtape.datasets import local_dataset
 from worldtape.extras import extra
-from worldtape.options import Scheduler, Workers
+from worldtape.options import Scheduler, Workers, path_here
 
 if TYPE_CHECKING:
     from sharding import PackSummary
@@ -31,7 +31,12 @@ def run(
     name: Annotated[str, typer.Option(help="Of the shards; a data set may have several.")] = "default",
     overflow: Annotated[Literal["split", "drop"], typer.Option(help="Documents longer than the context.")] = "split",
     chat_template: Annotated[
-        Path | None, typer.Option(help="A Jinja file to lay conversations out by (default: the tokenizer's own).")
+        Path | None,
+        typer.Option(
+            help="A Jinja file to lay conversations out by (default: the tokenizer's own).",
+            parser=path_here,
+            metavar="PATH",
+        ),
     ] = None,
     keep_secrets: Annotated[
         bool, typer.Option("--keep-secrets", help="Leave secrets and personal data in, without placeholders.")

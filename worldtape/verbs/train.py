@@ -12,6 +12,7 @@ from trajectories import InputError
 from trajectories.plurals import plural
 from worldtape.console import note, progress, show_facts, show_json
 from worldtape.extras import extra
+from worldtape.options import path_here
 
 if TYPE_CHECKING:
     from training import StepMetrics
@@ -24,8 +25,11 @@ _LONG_TO_CHECK = 2 * 10**9
 
 @extra("train")
 def run(
-    shards: Annotated[Path, typer.Option(help="A folder of token shards, as pack wrote it.")],
-    output: Annotated[Path, typer.Option(help="Where checkpoints and metrics go.")],
+    shards: Annotated[
+        Path,
+        typer.Option(help="A folder of token shards, as pack wrote it.", parser=path_here, metavar="PATH"),
+    ],
+    output: Annotated[Path, typer.Option(help="Where checkpoints and metrics go.", parser=path_here, metavar="PATH")],
     model: Annotated[
         str, typer.Option(help="A checkpoint's folder or Hub name, a config.json (random weights), or 'tiny'.")
     ] = "tiny",

@@ -8,11 +8,12 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import timedelta
 from itertools import zip_longest
-from typing import Final, overload
+from typing import Final
 
 from trajectories.importers.asciicast.entries import Plan, PlannedTurn
 from trajectories.importers.asciicast.reader import CastReader
 from trajectories.importers.base import NO_TIME
+from trajectories.importers.lazy_sequence import LazySequence
 from trajectories.importers.spooled_turns import SpooledTurns
 from trajectories.model import Action, Observation, Turn
 from trajectories.recording import EventSpool, RawEvent
@@ -25,7 +26,7 @@ _DISTINCTIVE: Final = 4
 """Prompts of so many characters hardly stand at the beginning of a line of output by chance; a sole ``$`` does."""
 
 
-class CastTurns(Sequence[Turn]):
+class CastTurns(LazySequence[Turn]):
     """The turns of a recording. Iterating reads the file again and gives each turn with its raw events.
 
     The events of a turn are there until the next one is taken. A turn got by its number has none.
@@ -37,12 +38,8 @@ class CastTurns(Sequence[Turn]):
     def __len__(self) -> int:
         return len(self._turns)
 
-    @overload
-    def __getitem__(self, index: int) -> Turn: ...
-    @overload
-    def __getitem__(self, index: slice) -> Sequence[Turn]: ...
-    def __getitem__(self, index: int | slice) -> Turn | Sequence[Turn]:
-        return self._turns[index]
+    def at(self, place: int) -> Turn:
+        return self._turns[place]
 
     def __iter__(self) -> Iterator[Turn]:
         begins = [planned.begin_event for planned in self._plan.turns]
