@@ -23,6 +23,7 @@ from curation.classes import CLASSES, TurnClass
 from curation.filters.attempts import superseded_by_part
 from curation.fingerprints import fingerprint_of
 from curation.judgements import join, judge_pieces
+from curation.keys import require_names
 from curation.passes import JobSizes, Watch, Workers, done_parts, turn_part_names, unwatched
 from curation.pieces import part_digest
 from curation.profile import CurationProfile
@@ -92,7 +93,7 @@ def curate(
     Raises:
         InputError: no data set or no turns, a sidecar of another profile, a benchmark that cannot be understood, no
             scheduler at the address.
-        DamagedFileError: a turns part cannot be read.
+        DamagedFileError: a part cannot be read, or what is in it cannot be told apart.
         StorageError: the disk is full or fails; nothing half-written is left, and the next job goes on from there.
         WorldtapeError: the workers were killed again and again.
     """
@@ -105,8 +106,10 @@ def curate(
     with _only_job(sidecar), _set_aside(sidecar) if overwrite else nullcontext(), hands:
         sidecar.remove(sidecar.damaged_parts())
         _refuse_other_profile(sidecar, profile)
+        require_names(dataset)
         # Of what is to be replaced nothing counts; a job that was killed while it replaced one has still replaced none.
-        check_benchmarks([sidecar] if overwrite else [sidecar, Sidecar(_place_aside(sidecar))], benchmarks)
+        replaced = overwrite or _is_whole(sidecar)
+        check_benchmarks([sidecar] if replaced else [sidecar, Sidecar(_place_aside(sidecar))], benchmarks)
         superseded = superseded_by_part(dataset) if profile.filters.superseded else {}
         searched = search(dataset, name, profile, benchmarks=benchmarks, superseded=superseded, workers=hands)
         wanted = {part: _origin(dataset, part, profile, searched) for part in parts}
@@ -115,7 +118,7 @@ def curate(
         stale = sorted(set(sidecar.parts()) - set(parts))
         sidecar.remove(stale)
         manifest = sidecar.manifest()
-        if manifest is None or manifest.searches != searched.fingerprints:
+        if manifest is None or not manifest.tells_of(parts, searched.fingerprints):
             sidecar.write_manifest(profile, searched.fingerprints)
         for done_with in (sidecar.work, _place_aside(sidecar)):
             shutil.rmtree(done_with, ignore_errors=True)

@@ -39,7 +39,6 @@ def judge_pieces(turns: Path, work: Path, pieces: Sequence[Piece], profile: Cura
 
     Raises:
         DamagedFileError: a row group cannot be read.
-        InputError: a turns part lacks a column that the filters look at.
         StorageError: the disk is full or fails.
     """
     for piece in pieces:

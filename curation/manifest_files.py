@@ -12,9 +12,9 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 from pydantic import BaseModel
 
-from trajectories.errors import InputError
+from trajectories.errors import DamagedFileError, InputError
 from trajectories.files import remove_abandoned, storage_errors, written_whole
-from trajectories.part_files import PARQUET_OPTIONS
+from trajectories.part_files import PARQUET_OPTIONS, read_whole
 
 _ROWS_A_GROUP = 100_000
 _NAME = "manifest.json"
@@ -85,11 +85,40 @@ def damaged_tables(folder: Path) -> list[str]:
     Polars, which reads them, takes a flipped bit for what was written. Where the checksums themselves are not there, or
     cannot be read, they are what is damaged.
     """
+    written = written_checksums(folder)
+    return [_CHECKSUMS] if written is None else _changed(folder, written)
+
+
+def damaged_parts(folder: Path, written: Mapping[str, str]) -> list[str]:
+    """The parts below a folder that are gone, have other bytes than were written, or are not known of and cannot be
+    read: a job that was killed left them. Sorted.
+
+    Args:
+        written: the digests of those that are known of, by path.
+    """
+    unknown = {*parts_below(folder)} - {*written}
+    return sorted([*_changed(folder, written), *(part for part in unknown if not _can_be_read(folder, part))])
+
+
+def written_checksums(folder: Path) -> Mapping[str, str] | None:
+    """The digest of each table as it was written, by path; None where that is not there, or cannot be read."""
     try:
-        written: dict[str, str] = json.loads((folder / _CHECKSUMS).read_bytes())
-        return sorted(table for table, digest in written.items() if sha256_of(folder / table) != digest)
-    except (FileNotFoundError, ValueError, AttributeError):
-        return [_CHECKSUMS]
+        written = json.loads((folder / _CHECKSUMS).read_bytes())
+    except (FileNotFoundError, ValueError):
+        return None
+    return written if isinstance(written, dict) else None
+
+
+def _can_be_read(folder: Path, part: str) -> bool:
+    try:
+        read_whole(str(folder / part), base=str(folder))
+    except DamagedFileError:
+        return False
+    return True
+
+
+def _changed(folder: Path, written: Mapping[str, str]) -> list[str]:
+    return sorted(table for table, digest in written.items() if sha256_of(folder / table) != digest)
 
 
 def sha256_of(path: Path) -> str | None:

@@ -14,11 +14,9 @@ from pathlib import Path
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from trajectories.errors import InputError
+from curation.keys import require_keys
 from trajectories.part_files import open_part, reading_part
 
-_TEXTS = ("trajectory_id", "action", "observation")
-_TEXT_TYPES = (pa.string(), pa.large_string())
 _ROWS_AT_ONCE = 512
 _BYTES_AT_ONCE = 8 * 2**20
 
@@ -62,18 +60,14 @@ def turns_by_row_group(path: Path, first: int, end: int, columns: Sequence[str])
     """Row groups ``first`` to ``end`` (excluded) of a turns part, one in memory at a time.
 
     Raises:
-        DamagedFileError: one cannot be read.
-        InputError: the part lacks a column.
+        DamagedFileError: one cannot be read, or holds turns that cannot be told apart.
     """
     with opened_part(path) as part:
-        missing = set(columns) - set(part.schema_arrow.names)
-        if missing:
-            raise InputError(f"a turns part lacks {', '.join(sorted(missing))}", where=str(path))
-        others = [name for name in _TEXTS if name in columns and part.schema_arrow.field(name).type not in _TEXT_TYPES]
-        if others:
-            raise InputError(f"a turns part has no text in {', '.join(others)}", where=str(path))
         for group in range(first, end):
-            yield Turns(part, path, group, read_row_group(part, path, group, columns))
+            rows = read_row_group(part, path, group, columns)
+            require_keys(rows, path)
+            yield Turns(part, path, group, rows)
+            del rows  # or two row groups would be in memory while the next one is read
 
 
 @contextmanager

@@ -16,7 +16,6 @@ from pathlib import Path
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from trajectories.errors import InputError
 from trajectories.part_files import read_part, reading_part
 
 TEXT_COLUMNS = ("trajectory_id", "turn", "action", "observation")
@@ -61,7 +60,6 @@ def cut(turns: Path, part: str, piece_bytes: int) -> list[Piece]:
 
     Raises:
         DamagedFileError: the part is not a Parquet file.
-        InputError: it has not the columns of turns.
     """
     sizes = _group_sizes(turns / part)
     digest = part_digest(turns, part)
@@ -78,9 +76,9 @@ def cut(turns: Path, part: str, piece_bytes: int) -> list[Piece]:
 def part_digest(turns: Path, part: str) -> str:
     """16 hexadecimal digits that change where a turns part, or that of its trajectories, is another.
 
-    They are of the two footers, which hold the hash of all that stands before them (`trajectories.row_groups`). Those
-    of other writers say where every page lies, how large it is, and the least and the greatest of its values, which
-    differs with nearly every other content. A byte that was changed in a file does not show.
+    They are of the two footers, which hold the hash of all that stands before them (`trajectories.row_groups`).
+    Footers that other programs wrote have no hash, but the place, the size and the least and the greatest value of
+    every page, which differ for nearly any other content. A byte that was changed within a page does not show.
 
     Args:
         turns: the folder of the turns parts; that of the trajectories parts is beside it.
@@ -114,9 +112,6 @@ def _group_sizes(path: Path) -> list[int]:
     with reading_part(path):
         metadata = pq.read_metadata(path)
     names = metadata.schema.names
-    missing = set(TEXT_COLUMNS) - set(names)
-    if missing:
-        raise InputError(f"a turns part lacks {', '.join(sorted(missing))}", where=str(path))
     columns = [names.index(name) for name in TEXT_COLUMNS]
     return [
         sum(metadata.row_group(group).column(column).total_uncompressed_size for column in columns)

@@ -18,11 +18,11 @@ import pyarrow.parquet as pq
 from pydantic import BaseModel, ConfigDict
 
 from curation.fingerprints import program
-from curation.manifest_files import parts_below, read_manifest, refuse_newer, sha256_of, write_manifest
+from curation.manifest_files import damaged_parts, parts_below, read_manifest, refuse_newer, sha256_of, write_manifest
 from curation.profile import CurationProfile
 from trajectories.dataset import Dataset, check_name
 from trajectories.errors import DamagedFileError, InputError
-from trajectories.part_files import is_readable, read_part, scan_parts
+from trajectories.part_files import read_part, scan_parts
 
 SCHEMA_VERSION = 1
 
@@ -121,6 +121,10 @@ class Manifest(BaseModel):
     num_kept: int
     parts: dict[str, PartFacts]
 
+    def tells_of(self, parts: Collection[str], searches: Mapping[str, str]) -> bool:
+        """Whether it is the manifest of these parts and searches."""
+        return self.parts.keys() == {*parts} and self.searches == searches
+
 
 @dataclass(frozen=True, slots=True)
 class Sidecar:
@@ -180,9 +184,7 @@ class Sidecar:
         before it wrote one has left, and that cannot be read; sorted."""
         manifest = self.manifest()
         written = manifest.parts if manifest else {}
-        changed = [part for part, facts in written.items() if sha256_of(self.folder / part) != facts.sha256]
-        unlisted = {*self.parts()} - {*written}
-        return sorted([*changed, *(part for part in unlisted if not is_readable(self.folder / part))])
+        return damaged_parts(self.folder, {part: facts.sha256 for part, facts in written.items()})
 
     def refuse(self, damaged: Sequence[str]) -> None:
         """Raise ``DamagedFileError`` where there are damaged files, which are paths below the folder."""
@@ -196,14 +198,17 @@ class Sidecar:
     def scan(self) -> pl.LazyFrame:
         """The rows of the whole sidecar, with the columns ``domain`` and ``run`` of the path.
 
+        They are those of the manifest: what a job that is under way, or was killed, has added does not count yet.
+
         Raises:
             InputError: there is no whole sidecar here.
         """
-        if self.manifest() is None:
+        manifest = self.manifest()
+        if manifest is None:
             raise InputError(
                 "the data set is not curated", where=str(self.folder), mend="run: worldtape curate DATASET"
             )
-        return scan_parts([str(self.folder / part) for part in self.parts()], base=str(self.folder))
+        return scan_parts([str(self.folder / part) for part in sorted(manifest.parts)], base=str(self.folder))
 
 
 def open_sidecar(dataset: Dataset, name: str = "default") -> Sidecar:

@@ -26,7 +26,7 @@ from trajectories.model import Status
 from trajectories.part_files import DAMAGE, parts_dataset, read_part, read_whole, reading_part, scan_parts
 from trajectories.recording import SessionRecording
 from trajectories.rows import Row
-from trajectories.schemas import TRAJECTORIES, TURNS
+from trajectories.schemas import TRAJECTORIES, TURNS, is_stored_as
 from trajectories.sessions import session_lines
 from trajectories.urls import opened_url, shown_url, without_secrets
 
@@ -215,18 +215,26 @@ class Dataset:
         return parts
 
     def _check(self, path: str, schema: pa.Schema) -> None:
-        """Refuse a part of a newer schema, or without a column; parts never change, so each is looked at once."""
+        """Refuse a part of a newer schema, or without a column or with one of another type; parts never change, so each
+        is looked at once."""
         if path in self._checked:
             return
         with reading_part(path):
             found = pq.read_schema(path, filesystem=self.filesystem)
-            names = set(found.names)
         check_version(_schema_version(found, path), path)
-        missing = [name for name in schema.names if name not in names]
-        if missing:
-            raise DamagedFileError(
-                f"a part lacks the column {missing[0]}", where=path, mend="copy it again from its source"
-            )
+        for field in schema:
+            place = found.get_field_index(field.name)
+            if place < 0:
+                raise DamagedFileError(
+                    f"a part lacks the column {field.name}", where=path, mend="copy it again from its source"
+                )
+            kind = found.field(place).type
+            if not is_stored_as(kind, field.type):
+                raise DamagedFileError(
+                    f"the column {field.name} of a part is {kind}, and should be {field.type}",
+                    where=path,
+                    mend="write the part again with it",
+                )
         self._checked.add(path)
 
     def _nothing_to_read(self) -> InputError:

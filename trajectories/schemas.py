@@ -92,6 +92,14 @@ TRAJECTORIES = _versioned(
 )
 """A row a trajectory. ``domain`` and ``run`` are hive keys of the path."""
 
+
+def is_stored_as(found: pa.DataType, wanted: pa.DataType) -> bool:
+    """Whether a column that has one type may stand for one of another: text may be long, and times be in any zone."""
+    if pa.types.is_timestamp(wanted):
+        return pa.types.is_timestamp(found) and found.tz is not None and found.unit == wanted.unit
+    return found == wanted or (wanted == pa.string() and found in (pa.large_string(), pa.string_view()))
+
+
 CONTEXT_COLUMNS = (
     "instruction",
     "task_description",

@@ -16,7 +16,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from curation.fingerprints import fingerprint_of
-from curation.manifest_files import damaged_tables
+from curation.manifest_files import damaged_parts, written_checksums
 from curation.passes import Workers, done_parts, texts_to_search, turn_part_names
 from curation.pieces import Piece, part_digest
 from curation.secrets.detector import find, screen_columns
@@ -58,7 +58,7 @@ def find_secrets(dataset: Dataset, *, name: str = "default", workers: Workers | 
     done = findings.undamaged_summary_of(fingerprint)
     if done is not None:
         return done
-    damaged = damaged_tables(findings.folder)
+    damaged = damaged_parts(findings.folder, written_checksums(findings.folder) or {})
     (findings.folder / "manifest.json").unlink(missing_ok=True)
     for part in findings.parts():
         if part in damaged or part not in parts or not _is_of(findings.folder / part, rules, parts[part]):
@@ -175,7 +175,7 @@ def _searched(path: Path) -> tuple[int, int]:
 
 
 def _is_of(path: Path, rules: str, turns: str) -> bool:
-    """Whether a part of the table is whole, and was made by these rules of these turns."""
+    """Whether a part of the table was made by these rules of these turns."""
     try:
         metadata = pq.read_schema(path).metadata
         return bool(metadata[b"rules"] == rules.encode() and metadata[b"turns"] == turns.encode())

@@ -32,7 +32,7 @@ from tests.curation.filter_support import (
 )
 from tests.curation.recordings import a_header, cut_row_groups, files_of, record, record_turns, some_texts, turn
 from tests.work import num_calls
-from trajectories import Action, Dataset, InputError, Status, compact
+from trajectories import Action, DamagedFileError, Dataset, Status, compact
 
 NOT_IN_TURNS = {Reason.CONTAMINATED, Reason.DUPLICATE_TRAJECTORY, Reason.DUPLICATE_TURN, Reason.DRAWN_BY_TOKEN}
 """Reasons that searches give, or another draw."""
@@ -298,14 +298,13 @@ def test_what_cannot_be_read_is_told_before_all_else(dataset: Dataset) -> None:
     assert reasons(dataset)["t"] == ["unreadable"]
 
 
-def test_a_part_without_a_column_that_a_filter_looks_at_is_refused_by_name(dataset: Dataset) -> None:
+def test_a_part_without_a_column_is_refused_by_name(dataset: Dataset) -> None:
     record(dataset, "t", [("go", NEW)])
     compact(dataset, "r1")
     part = dataset.turn_parts()[0].path
     pq.write_table(pq.read_table(part, partitioning=None).drop_columns(["error_kind"]), part)
-    with pytest.raises(InputError, match=r"lacks error_kind \(.*part-"):
-        curate(dataset)
-    assert curate(dataset, name="unfiltered", profile=CurationProfile(filters=Filters.none())).num_turns == 1
+    with pytest.raises(DamagedFileError, match=r"lacks the column error_kind \(.*part-"):
+        curate(Dataset(dataset.folder))
 
 
 def test_every_reason_says_what_it_means() -> None:

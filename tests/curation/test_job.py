@@ -245,6 +245,20 @@ def test_new_turns_are_judged_and_turns_that_are_gone_leave_the_sidecar(dataset:
     assert curate(dataset).sidecar.scan().filter(pl.col("trajectory_id") == "new").collect().is_empty()
 
 
+def test_what_a_job_has_added_counts_once_it_is_done(dataset: Dataset) -> None:
+    alone = CurationProfile(searches=Searches(secrets=False, duplicates=False))  # no part says anything of others
+    first = curate(dataset, profile=alone)
+    record(dataset, "new", some_texts(3, 8), run="r3")
+    compact(dataset, "r3")
+    written = (first.sidecar.folder / "manifest.json").read_bytes()
+    second = curate(dataset, profile=alone)
+    assert second.num_turns == first.num_turns + 8
+    (first.sidecar.folder / "manifest.json").write_bytes(written)  # as before the job's last step
+    assert len(first.sidecar.scan().collect()) == first.num_turns
+    write_report(dataset, first.sidecar)
+    assert curate(dataset, profile=alone).num_turns == second.num_turns
+
+
 def test_a_sidecar_that_was_to_be_replaced_comes_back_where_the_job_fails(dataset: Dataset) -> None:
     before = files_of(curate(dataset).sidecar.folder)
     with pytest.raises(InputError, match="no Dask scheduler answers"):
@@ -261,6 +275,19 @@ def test_a_sidecar_that_a_killed_job_set_aside_is_still_the_one_that_comes_back(
     with pytest.raises(InputError, match="no Dask scheduler answers"):
         curate(dataset, overwrite=True, scheduler="tcp://127.0.0.1:1")
     assert files_of(sidecar.folder) == before
+
+
+def test_what_was_replaced_does_not_count_where_the_job_was_killed_before_it_went(
+    dataset: Dataset, tmp_path: Path
+) -> None:
+    benchmark = tmp_path / "benchmark.txt"
+    benchmark.write_text("a benchmark whose one item has a good many words and is nowhere to be found in here\n")
+    sidecar = curate(dataset, benchmarks=[benchmark]).sidecar
+    shutil.copytree(sidecar.folder, tmp_path / "replaced")
+    whole = curate(dataset, overwrite=True)
+    shutil.move(tmp_path / "replaced", sidecar.folder.with_name(".default.old"))
+    assert curate(dataset).num_turns == whole.num_turns
+    assert not sidecar.folder.with_name(".default.old").exists()
 
 
 def test_a_sidecar_with_a_damaged_part_is_not_whole_until_it_is_judged_again(dataset: Dataset) -> None:

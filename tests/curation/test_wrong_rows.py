@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shutil
+from collections.abc import Callable
 from pathlib import Path
 
 import pyarrow as pa
@@ -12,7 +13,7 @@ import pytest
 from curation import Reason, curate, write_report
 from curation.duplicates import Unit, open_duplicates
 from tests.curation.recordings import record, some_texts
-from trajectories import DamagedFileError, Dataset, InputError, compact
+from trajectories import DamagedFileError, Dataset, compact
 
 HUGE = 200_000_000
 
@@ -78,10 +79,57 @@ def test_an_observation_of_200_megabytes_is_judged_like_any_other(dataset: Datas
     assert write_report(dataset, summary.sidecar).stat().st_size < 2**20
 
 
-def test_a_part_whose_observations_are_no_text_is_refused_in_one_line(dataset: Dataset) -> None:
-    part = dataset.turn_parts()[0].path
-    table = pq.read_table(part, partitioning=None)
-    place = table.schema.get_field_index("observation")
-    pq.write_table(table.set_column(place, "observation", pa.array(range(len(table)))), part)
-    with pytest.raises(InputError, match=r"no text in observation .*part-"):
-        curate(dataset)
+def test_columns_of_another_type_are_refused_by_name(dataset: Dataset) -> None:
+    put_column(dataset, "turns", "observation", lambda texts: pa.array(range(len(texts))))
+    with pytest.raises(DamagedFileError, match=r"observation of a part is int64, and should be string .*part-"):
+        curate(Dataset(dataset.folder))
+
+
+@pytest.mark.parametrize("kind", [pa.large_string(), pa.string()])
+def test_long_text_is_text(dataset: Dataset, kind: pa.DataType) -> None:
+    for column in ("trajectory_id", "observation", "error_kind"):
+        put_column(dataset, "turns", column, lambda texts: texts.cast(kind))
+    for column in ("trajectory_id", "source", "instruction"):
+        put_column(dataset, "trajectories", column, lambda texts: texts.cast(kind))
+    summary = curate(Dataset(dataset.folder))
+    assert summary.num_turns == 16
+    assert write_report(dataset, summary.sidecar).exists()
+
+
+def as_text(texts: list[bytes | None]) -> pa.Array:
+    return pa.array(texts, pa.binary()).view(pa.string())
+
+
+@pytest.mark.parametrize(
+    ("table", "column", "values", "told"),
+    [
+        ("turns", "trajectory_id", as_text([b"\xff"] * 16), "trajectory_id has bytes that are not UTF-8"),
+        ("turns", "trajectory_id", as_text([None] * 16), "a row has no trajectory_id"),
+        ("turns", "turn", pa.array([None] * 16, pa.int32()), "a row has no turn"),
+        (
+            "turns",
+            "turn",
+            pa.array([*range(8)] * 2, pa.int32()),
+            "turns are numbered from 1, and one has .*",
+        ),
+        ("turns", "error_kind", as_text([b"\xff"] * 16), "error_kind has bytes that are not UTF-8"),
+        ("trajectories", "source", as_text([b"\xff"] * 2), "source has bytes that are not UTF-8"),
+        ("trajectories", "licence", as_text([None] * 2), "a row has no licence"),
+        ("trajectories", "engine", as_text([b"\xff"] * 2), "engine has bytes that are not UTF-8"),
+    ],
+)
+def test_rows_that_cannot_be_told_apart_are_refused_by_the_part_they_are_in(
+    dataset: Dataset, table: str, column: str, values: pa.Array, told: str
+) -> None:
+    put_column(dataset, table, column, lambda _: values)
+    with pytest.raises(DamagedFileError, match=rf"{told} .*{table}/domain=terminal/run=r1/part-"):
+        curate(Dataset(dataset.folder))
+
+
+def put_column(
+    dataset: Dataset, table: str, column: str, new: Callable[[pa.ChunkedArray], pa.Array | pa.ChunkedArray]
+) -> None:
+    """Put another column into the one part of a table."""
+    parts = {"turns": dataset.turn_parts, "trajectories": dataset.trajectory_parts}[table]()
+    rows = pq.read_table(parts[0].path, partitioning=None)
+    pq.write_table(rows.set_column(rows.schema.get_field_index(column), column, new(rows[column])), parts[0].path)

@@ -122,6 +122,21 @@ def test_a_search_that_was_killed_goes_on_with_what_it_had_done(tmp_path: Path) 
     assert files_of(dataset.folder / "curation") == files_of(twin.folder / "curation")
 
 
+def test_a_damaged_part_that_a_killed_search_has_left_is_made_again(tmp_path: Path) -> None:
+    dataset = recorded(tmp_path / "data")
+    find_secrets(dataset)
+    folder = open_secrets(dataset).folder
+    whole = files_of(folder)
+    for written_last in ("checksums.json", "manifest.json"):
+        (folder / written_last).unlink()
+    part = folder / open_secrets(dataset).parts()[0]
+    content = bytearray(part.read_bytes())
+    content[len(content) // 3] ^= 1
+    part.write_bytes(content)
+    find_secrets(dataset)
+    assert files_of(folder) == whole
+
+
 def until(event: Callable[[], bool]) -> None:
     deadline = time.monotonic() + 300
     while not event():
