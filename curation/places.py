@@ -7,7 +7,9 @@ from typing import Final
 import polars as pl
 
 _PLACE_IN_FILE: Final = r"(?s)^(.*[./\\].*?|datasets:.*?)(:\d+)?(#subagent-\d+)*$"
-"""A file or collection, and which line or element of it; other names with numbers, such as ``ECLI:NL:1``, are none."""
+"""A file or collection, and which line or element of it; other names with numbers, such as ``ECLI:NL:1``, are none. The
+source of a trajectory that was imported from a file of a bare name begins with ``./``.
+"""
 _PORT: Final = r"://[^/]*:\d+$"
 
 

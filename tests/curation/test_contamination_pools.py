@@ -57,6 +57,7 @@ def test_no_source_is_not_a_common_source() -> None:
         ("https://host/a.jsonl:1", "https://host/a.jsonl:2", "https://host/a.jsonl"),
         ("datasets:laws:train:1", "datasets:laws:train:2", "datasets:laws:train"),
         ("two\nlines.jsonl:1", "two\nlines.jsonl:2", "two\nlines.jsonl"),
+        ("./chats:1", "./chats:2", "./chats"),
     ],
 )
 def test_the_rows_of_one_file_are_of_one_source(one: str, other: str, shared: str) -> None:
@@ -71,21 +72,23 @@ def test_the_rows_of_one_file_are_of_one_source(one: str, other: str, shared: st
         ("a.zip!b.json:1", "a.zip!c.json:1"),
         ("https://host:8080", "https://host:8081"),
         ("ECLI:NL:1", "ECLI:NL:2"),
+        ("a:1", "a:2"),
     ],
 )
 def test_other_files_are_other_sources(one: str, other: str) -> None:
     assert disjoint_groups({"cpt": pool(("a", "g1", one)), "eval": pool(("b", "g2", other))}) == []
 
 
-def test_rows_of_one_import_are_no_two_pools(tmp_path: Path) -> None:
+@pytest.mark.parametrize("name", ["chats.jsonl", "chats", "chats of 10:30", "mydatasets"])
+def test_rows_of_one_import_are_no_two_pools(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
     chats = [{"messages": [{"role": "user", "content": task}, {"role": "assistant", "content": ""}]} for task in "ab"]
-    path = tmp_path / "chats.jsonl"
-    path.write_text("".join(f"{json.dumps(chat)}\n" for chat in chats))
+    Path(name).write_text("".join(f"{json.dumps(chat)}\n" for chat in chats))
     dataset = Dataset(tmp_path / "data")
-    import_trajectories(dataset, "messages", [path], licence="MIT")
+    import_trajectories(dataset, "messages", [name], licence="MIT")
     rows = dataset.scan_trajectories()
     pools = {name: rows.filter(pl.col("instruction") == task) for name, task in (("cpt", "a"), ("eval", "b"))}
-    assert disjoint_groups(pools) == [Violation(Key.SOURCE, str(path), ("cpt", "eval"), 2)]
+    assert disjoint_groups(pools) == [Violation(Key.SOURCE, name if "." in name else f"./{name}", ("cpt", "eval"), 2)]
 
 
 def test_data_sets_and_selections_of_them_are_pools(tmp_path: Path) -> None:

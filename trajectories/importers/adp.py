@@ -8,10 +8,13 @@ from pathlib import Path
 from typing import Final
 
 from trajectories.importers.agent import AgentCalls
-from trajectories.importers.base import Imported, NoTrajectory, Result, TurnList, UnreadableError, answer, files_named
+from trajectories.importers.base import Imported, NoTrajectory, Result
+from trajectories.importers.file_names import files_named
 from trajectories.importers.loss import LossReport, Shape, whole
+from trajectories.importers.problems import UnreadableError
 from trajectories.importers.sources import Row, each_row
 from trajectories.importers.tools import domain_of
+from trajectories.importers.turn_list import TurnList, answer
 from trajectories.importers.values import Object, as_object, as_text, objects, plain, shown
 from trajectories.model import Action, JsonValue, Observation, SystemPrompt
 

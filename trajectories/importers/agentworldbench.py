@@ -7,10 +7,13 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Final
 
-from trajectories.importers.base import Imported, NoTrajectory, Result, TurnList, UnreadableError, answer, files_named
+from trajectories.importers.base import Imported, NoTrajectory, Result
+from trajectories.importers.file_names import files_named
 from trajectories.importers.json_text import parse
 from trajectories.importers.loss import LossReport, whole
+from trajectories.importers.problems import UnreadableError
 from trajectories.importers.sources import Row, each_row
+from trajectories.importers.turn_list import TurnList, answer
 from trajectories.importers.values import Object, as_list, as_object, as_text, plain
 from trajectories.model import DOMAINS, Action, JsonValue, SystemPrompt
 

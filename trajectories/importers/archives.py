@@ -14,10 +14,10 @@ from pathlib import Path, PurePosixPath
 from typing import IO, Final, Self, cast
 
 from trajectories.files import storage_errors
-from trajectories.importers.base import UnreadableError
 from trajectories.importers.incoming import Meter
 from trajectories.importers.loss import LossReport
 from trajectories.importers.packing import COMPRESSED, DAMAGE, open_packed
+from trajectories.importers.problems import UnreadableError
 
 _ZIP: Final = ".zip"
 _TARS: Final[Mapping[str, str]] = {

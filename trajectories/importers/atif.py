@@ -17,8 +17,11 @@ from trajectories.importers.atif_kept import (
     kept_versions,
 )
 from trajectories.importers.atif_steps import Steps
-from trajectories.importers.base import Imported, Problem, Result, UnreadableError, files_named
+from trajectories.importers.base import Imported, Result
+from trajectories.importers.file_names import files_named, packed_file
 from trajectories.importers.loss import LossReport, whole
+from trajectories.importers.packing import unpacked_name
+from trajectories.importers.problems import Problem, UnreadableError
 from trajectories.importers.sources import Row, read_document, read_rows
 from trajectories.importers.tools import action_space, domain_of, tool_objects
 from trajectories.importers.values import Object, as_object, as_text, instant, objects, plain, sub
@@ -26,7 +29,7 @@ from trajectories.model import Status, SystemPrompt
 
 _files = files_named("*.json", "*.jsonl")
 _VERSION: Final = re.compile(r"ATIF-v1\.[0-8]")
-_CONTINUATION: Final = re.compile(r"\.cont-\d+(?=\.json$)")
+_CONTINUATION: Final = re.compile(r"\.cont-\d+(?=\.json$)", re.IGNORECASE)
 _FIELDS: Final = whole(
     *("schema_version", "session_id", "trajectory_id", "steps", "continued_trajectory_ref", "subagent_trajectories"),
     agent=whole("name", "version", "model_name", "tool_definitions"),
@@ -38,7 +41,9 @@ _MAX_DEPTH: Final = 20
 
 def sources(folder: Path) -> Iterable[Path]:
     """Every JSON file that is not the continuation of another."""
-    return [path for path in _files(folder) if path == _base(path) or not _base(path).exists()]
+    files = _files(folder)
+    names = {_unpacked(path) for path in files}
+    return [path for path in files if (base := _base(path)) == _unpacked(path) or base not in names]
 
 
 def read(source: Path) -> Iterator[Result]:
@@ -54,7 +59,11 @@ def read(source: Path) -> Iterator[Result]:
 
 
 def _base(path: Path) -> Path:
-    return path.with_name(_CONTINUATION.sub("", path.name))
+    return path.with_name(_CONTINUATION.sub("", unpacked_name(path.name)))
+
+
+def _unpacked(path: Path) -> Path:
+    return path.with_name(unpacked_name(path.name))
 
 
 def _trajectories(row: Row) -> list[Imported]:
@@ -71,10 +80,11 @@ def _continuations(document: Object, file: Path, loss: LossReport) -> Iterator[R
     """The files that go on where this one ends, each named by the one before and beside it."""
     seen = {file.resolve()}
     while reference := as_text(document.get("continued_trajectory_ref"), "continued_trajectory_ref"):
-        following = (file.parent / reference).resolve()
+        named = (file.parent / reference).resolve()
+        following = packed_file(named) if file.parent.resolve() in named.parents else None
         if following in seen:
             raise UnreadableError("the trajectory continues itself", where=reference)
-        if not following.is_relative_to(file.parent.resolve()) or not following.is_file():
+        if following is None:
             loss.skip("continuation whose file is not there")
             return
         seen.add(following)

@@ -10,8 +10,9 @@ from dataclasses import dataclass, replace
 from enum import StrEnum
 from typing import Final, TypeVar
 
-from trajectories.importers.base import Recorded, answer
+from trajectories.importers.base import Recorded
 from trajectories.importers.loss import LossReport, whole
+from trajectories.importers.turn_list import answer
 from trajectories.importers.values import Object, int32, plain, seconds
 from trajectories.model import Action, ErrorKind, JsonValue, Observation, SystemPrompt
 

@@ -9,10 +9,11 @@ from typing import Final
 
 from trajectories.importers.agent import AgentCalls
 from trajectories.importers.atif_kept import EXPORTED, KEPT_OF_STEP, KeptTurn
-from trajectories.importers.base import TurnList, UnreadableError
 from trajectories.importers.loss import LossReport, whole
+from trajectories.importers.problems import UnreadableError
 from trajectories.importers.terminus import COMMAND, COMPLETE_CALL, TERMINAL_CALL, all_keystrokes, written_keys
-from trajectories.importers.values import Object, as_object, as_text, instant, objects, plain, sub
+from trajectories.importers.turn_list import TurnList
+from trajectories.importers.values import Object, as_object, as_text, instant, joined_text, objects, plain, sub
 from trajectories.importers.written_calls import said_around, without_thought, written_call
 from trajectories.model import Action, JsonValue, Turn
 
@@ -79,7 +80,7 @@ class Steps:
         self._begun = self._begun or source != "system"
 
     def _other(self, source: str, step: Object) -> None:
-        text = self._text(step.get("message"), "a message")
+        text = joined_text(step.get("message"), self._loss)
         if source == "user" and not self.instruction:
             self.instruction = text
         elif source == "system" and not self._begun and not self.system:
@@ -88,7 +89,7 @@ class Steps:
             self._loss.skip("user message after the first" if source == "user" else "system event")
 
     def _agent(self, step: Object, results: list[Object]) -> None:
-        message = self._text(step.get("message"), "a message")
+        message = joined_text(step.get("message"), self._loss)
         thought = plain(step.get("reasoning_content"))
         if step.get("tool_calls"):
             self._answer_calls(step, results, (thought, message))
@@ -198,14 +199,7 @@ class Steps:
                 "reference to a subagent", len(objects(result.get("subagent_trajectory_ref"), "references"))
             )
         contents = [result.get("content") for result in results if result.get("content") is not None]
-        return "\n".join(self._text(content, "the content of a result") for content in contents) if contents else None
-
-    def _text(self, content: JsonValue, what: str) -> str:
-        if not isinstance(content, list):
-            return as_text(content, what)
-        texts = [part.get("text") for part in objects(content, what)]
-        self._loss.drop("content that is no text", sum(not isinstance(text, str) for text in texts))
-        return "\n".join(text for text in texts if isinstance(text, str))
+        return "\n".join(joined_text(content, self._loss) for content in contents) if contents else None
 
 
 def _action_of(calls: list[_Call]) -> Action:

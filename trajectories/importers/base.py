@@ -1,29 +1,19 @@
-"""What an importer is, and what it gives: whole trajectories in our words, or why there is none.
-
-A format is a module with two functions (:class:`Importer`) and a line in ``FORMATS``.
-"""
+"""What an importer is, and what it gives: whole trajectories in our words, or why there is none."""
 
 from __future__ import annotations
 
 import hashlib
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
-from importlib import import_module
 from pathlib import Path
-from typing import Final, Protocol, TypeAlias, cast
+from typing import Final, Protocol, TypeAlias
 
-from trajectories.errors import InputError
-from trajectories.importers.json_text import count_numbers_as_written
 from trajectories.importers.loss import LossReport
-from trajectories.importers.observed import marked_truncated
-from trajectories.importers.refusals import marked_refused
-from trajectories.importers.spooled_turns import SpooledTurns
+from trajectories.importers.problems import Problem
 from trajectories.model import (
-    Action,
     Ending,
-    ErrorKind,
     Header,
     JsonValue,
     Observation,
@@ -33,25 +23,6 @@ from trajectories.model import (
     canonical_json,
 )
 
-FORMATS: Final[Mapping[str, str]] = {
-    "atif": "trajectories.importers.atif",
-    "adp": "trajectories.importers.adp",
-    "messages": "trajectories.importers.messages",
-    "sharegpt": "trajectories.importers.sharegpt",
-    "responses": "trajectories.importers.responses",
-    "swe-agent": "trajectories.importers.swe_agent",
-    "openhands": "trajectories.importers.openhands",
-    "openhands-v0": "trajectories.importers.openhands_v0",
-    "osworld": "trajectories.importers.osworld",
-    "agentworldbench": "trajectories.importers.agentworldbench",
-    "claude-code": "trajectories.importers.claude_code",
-    "codex": "trajectories.importers.codex",
-    "gemini-cli": "trajectories.importers.gemini_cli",
-    "asciicast": "trajectories.importers.asciicast",
-    "corpus": "trajectories.importers.corpus",
-}
-"""Format → the module that reads it, imported when it is asked for."""
-
 AS_GIVEN: Final = "as-given@1"
 """The renderer of a text that is taken from a source as it stands there."""
 
@@ -59,46 +30,8 @@ NO_TIME: Final = datetime(1970, 1, 1, tzinfo=UTC)
 """Stands where a source tells no time; the loss report says so."""
 
 _ID_DIGITS: Final = 20
-_COMPRESSED: Final = ("", ".gz", ".zst", ".bz2", ".xz")
-
-
-class UnreadableError(InputError):
-    """A source, or one trajectory of it, is not what its format allows. The one error that readers raise."""
-
-
-class ContradictionError(UnreadableError):
-    """A source contradicts itself so that no turn of it is sure, the earlier ones neither."""
-
-
-@dataclass(frozen=True, slots=True)
-class Problem:
-    """A trajectory, or what should have been one, that cannot be imported."""
-
-    file: str
-    line: int | None
-    """From 1, in a file of lines; in an array, which element; None where it is the whole file."""
-    reason: str
-    mend: str | None = None
-
-    @classmethod
-    def at(cls, place: str, reason: str, mend: str | None = None) -> Problem:
-        """The problem at what ``place`` gives for it."""
-        file, _, line = place.rpartition(":")
-        if file and line.isdecimal():
-            return cls(file, int(line), reason, mend)
-        return cls(place, None, reason, mend)
-
-    @property
-    def place(self) -> str:
-        return self.file if self.line is None else f"{self.file}:{self.line}"
-
-    def __str__(self) -> str:
-        return f"{self.place}: {self.told}"
-
-    @property
-    def told(self) -> str:
-        """The reason, and how to mend it."""
-        return f"{self.reason}; {self.mend}" if self.mend else self.reason
+_PLACE: Final = re.compile(r"datasets:|[^./\\]*[./\\]")
+"""What tells a place from other names, for whoever reads the sources of rows."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -191,7 +124,7 @@ class Imported:
             versions=self.versions,
             network=recorded.network,
             licence=self.licence or licence,
-            source=self.source or self.place,
+            source=self.source or _as_source(self.place),
             source_format=source_format,
             loss_report=self.loss.as_json(),
             split_group=self.split_group or task_sha256,
@@ -210,6 +143,13 @@ class Imported:
         return Ending(status=self.status, ended_at=self.ended_at or ended_at, outcome=self.outcome, error=self.error)
 
 
+def _as_source(place: str) -> str:
+    """A place as the source of a row: a bare name is marked as that of a file (``./chats:1``), so that it is not taken
+    for one that somebody else made up (``ECLI:1``).
+    """
+    return place if _PLACE.match(place) else f"./{place}"
+
+
 @dataclass(frozen=True, slots=True)
 class NoTrajectory:
     """A row that is well-formed and no trajectory, such as a line of metadata: counted under ``kind``."""
@@ -224,7 +164,8 @@ class Importer(Protocol):
     """One format: a module of this package.
 
     One that also reads collections by name has a ``SCHEME`` that those names begin with; they reach ``read`` as they
-    are.
+    are. One to which the folder matters in which a source was found has ``within(folder)``: the importer of what lies
+    there.
     """
 
     def sources(self, folder: Path) -> Iterable[Path]:
@@ -235,94 +176,3 @@ class Importer(Protocol):
 
         Raises ``UnreadableError`` where nothing of the source can be read.
         """
-
-
-def open_importer(source_format: str) -> Importer:
-    """The importer of a format. Raises ``InputError`` for a name that is none."""
-    if source_format not in FORMATS:
-        raise InputError(f"there is no format {source_format!r}", mend=f"known are: {', '.join(FORMATS)}")
-    return cast("Importer", import_module(FORMATS[source_format]))
-
-
-def files_named(*patterns: str) -> Callable[[Path], list[Path]]:
-    """``Importer.sources`` of a format whose sources are files with such names, compressed or not."""
-    names = [pattern + suffix for pattern in patterns for suffix in _COMPRESSED]
-
-    def sources(folder: Path) -> list[Path]:
-        return sorted({path for name in names for path in folder.rglob(name) if path.is_file()})
-
-    return sources
-
-
-class TurnList:
-    """Makes turns out of actions and answers: numbers them, and notes the times that the source does not tell."""
-
-    def __init__(self, loss: LossReport) -> None:
-        self._loss = loss
-        self._latest_start = NO_TIME
-        self.turns = SpooledTurns()
-
-    def add(
-        self,
-        action: Action,
-        observation: Observation,
-        *,
-        started_at: datetime | None = None,
-        duration_s: float | None = None,
-        ended_at: datetime | None = None,
-        is_noop: bool | None = None,
-        state_before: str | None = None,
-        tells_outcome: bool = False,
-    ) -> Turn:
-        """Add a turn; the duration is given, or runs from ``started_at`` to ``ended_at``, or is noted as unknown.
-
-        Args:
-            tells_outcome: whether the source says itself if the observation was cut, and whose fault an error was; else
-                its text may show it.
-        """
-        if started_at is None:
-            self._loss.infer("time of a turn")
-        elif duration_s is None and ended_at is not None and ended_at >= started_at:
-            duration_s = (ended_at - started_at).total_seconds()
-        if duration_s is None:
-            self._loss.infer("duration of a turn")
-        numbers = count_numbers_as_written(action.payload)
-        self._loss.infer("number that JSON cannot hold kept as a string", numbers)
-        if not tells_outcome:
-            observation = marked_truncated(marked_refused(action, observation, self._loss), self._loss)
-        self._latest_start = started_at or self._latest_start
-        turn = Turn(
-            number=len(self.turns) + 1,
-            action=action,
-            observation=observation,
-            started_at=self._latest_start,
-            duration_s=duration_s or 0.0,
-            state_before=state_before,
-            is_noop=is_noop,
-        )
-        self.turns.append(turn)
-        return turn
-
-
-def answer(
-    text: str,
-    *,
-    exit_code: int | None = None,
-    timed_out: bool = False,
-    truncated: bool = False,
-    error_kind: ErrorKind | None = None,
-    error: str | None = None,
-    tree_status: str | None = None,
-) -> Observation:
-    """An observation whose text is taken as it stands in the source."""
-    return Observation(
-        text=text,
-        renderer=AS_GIVEN,
-        bytes_total=len(text.encode(errors="surrogatepass")),
-        exit_code=exit_code,
-        timed_out=timed_out,
-        truncated=truncated,
-        error_kind=error_kind,
-        error=error,
-        tree_status=tree_status,
-    )

@@ -2,26 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from datetime import datetime
 from pathlib import Path
 from typing import Final
 
 from trajectories.importers.agent import AgentCalls
-from trajectories.importers.base import (
-    Imported,
-    Result,
-    TurnList,
-    UnreadableError,
-    answer,
-    files_named,
-)
+from trajectories.importers.base import Imported, Result
+from trajectories.importers.blocks import drop_unknown_of_block, tool_result
+from trajectories.importers.file_names import files_named, unpacked_stem
 from trajectories.importers.known import KnownKeys
-from trajectories.importers.loss import LossReport, Shape, whole
+from trajectories.importers.loss import LossReport, whole
 from trajectories.importers.pairing import Call, Pairing
+from trajectories.importers.problems import UnreadableError
 from trajectories.importers.sources import one_session, read_rows
+from trajectories.importers.turn_list import TurnList
 from trajectories.importers.values import Object, as_object, as_text, instant, objects, plain, shown
-from trajectories.model import ErrorKind, JsonValue
+from trajectories.model import JsonValue
 
 sources = files_named("*.jsonl")
 
@@ -36,13 +33,6 @@ _LINE: Final = whole(
     *("type", "timestamp", "sessionId", "uuid", "isSidechain", "isMeta", "version", "parentUuid"),
     message=whole("type", "role", "model", "content"),
 )
-_BLOCK: Final = whole("type", "text")
-_BLOCKS: Final[Mapping[str, Shape]] = {
-    "thinking": whole("type", "thinking"),
-    "tool_use": whole("type", "id", "name", "input"),
-    "tool_result": whole("type", "tool_use_id", "is_error", content=_BLOCK),
-}
-"""Type of a block → what is used of it."""
 
 
 def read(source: Path) -> Iterator[Result]:
@@ -86,7 +76,7 @@ class _Session:
         if not isinstance(content, str):
             blocks = objects(content, "the content of a message")
         for block in blocks:
-            self._loss.drop_unknown("block", block, _BLOCKS.get(plain(block.get("type")), _BLOCK))
+            drop_unknown_of_block("block", block, self._loss)
         if self._is_passed_over(line) or self._is_of_another_session(line):
             return
         self._note(line, message)
@@ -103,7 +93,7 @@ class _Session:
         return Imported(
             domain="swe",
             digest=digest,
-            source_id=self._session_id or source.stem,
+            source_id=self._session_id or unpacked_stem(source.name),
             place=str(source),
             instruction=self._instruction,
             turns=self._turns.turns,
@@ -172,11 +162,7 @@ class _Session:
         for block in blocks:
             kind = plain(block.get("type"))
             if kind == "tool_result":
-                text, failed = self._text(block.get("content")), block.get("is_error") is True
-                observation = answer(
-                    text, error_kind=ErrorKind.TOOL if failed else None, error=text if failed else None
-                )
-                self._pairing.answer(plain(block.get("tool_use_id")), observation, time)
+                self._pairing.answer(plain(block.get("tool_use_id")), tool_result(block, self._loss), time)
             elif kind != "text":
                 self._loss.drop("content that is no text")
             else:
@@ -189,13 +175,6 @@ class _Session:
             self._loss.skip("user message after the first")
         else:
             self._instruction = text
-
-    def _text(self, content: JsonValue) -> str:
-        if not isinstance(content, list):
-            return shown(content)
-        texts = [block.get("text") for block in objects(content, "the content of a result")]
-        self._loss.drop("content that is no text", sum(not isinstance(text, str) for text in texts))
-        return "\n".join(text for text in texts if isinstance(text, str))
 
 
 def _key(uuid: JsonValue) -> bytes:

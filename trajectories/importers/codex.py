@@ -6,14 +6,16 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Final
 
-from trajectories.importers.base import ContradictionError, Imported, Result, UnreadableError, files_named
+from trajectories.importers.base import Imported, Result
+from trajectories.importers.file_names import files_named, unpacked_stem
 from trajectories.importers.loss import whole
+from trajectories.importers.problems import ContradictionError, UnreadableError
 from trajectories.importers.responses import Items
 from trajectories.importers.sources import one_session, read_rows
 from trajectories.importers.values import Object, as_text, instant, objects, plain, shown, sub
 from trajectories.model import SystemPrompt, canonical_json
 
-sources = files_named("rollout-*.jsonl", "*.jsonl")
+sources = files_named("*.jsonl")
 
 _LINE: Final = whole("timestamp", "type", "payload")
 _META: Final = whole("id", "timestamp", "instructions", "base_instructions", "cli_version")
@@ -80,7 +82,7 @@ class _Rollout:
         return Imported(
             domain="swe",
             digest=digest,
-            source_id=plain(self._meta.get("id")) or source.stem,
+            source_id=plain(self._meta.get("id")) or unpacked_stem(source.name),
             place=str(source),
             instruction=items.instruction,
             turns=turns,

@@ -13,10 +13,23 @@ from datetime import datetime
 from typing import Final
 
 from trajectories.importers.agent import AgentCalls
-from trajectories.importers.base import TurnList, UnreadableError, answer
-from trajectories.importers.loss import LossReport, Shape, whole
+from trajectories.importers.blocks import BLOCKS, drop_unknown_of_block, tool_result
+from trajectories.importers.loss import LossReport, whole
 from trajectories.importers.pairing import Call, Pairing
-from trajectories.importers.values import Object, arguments, as_object, as_text, instant, int32, objects, plain, sub
+from trajectories.importers.problems import UnreadableError
+from trajectories.importers.turn_list import TurnList, answer
+from trajectories.importers.values import (
+    Object,
+    arguments,
+    as_object,
+    as_text,
+    instant,
+    int32,
+    joined_text,
+    objects,
+    plain,
+    sub,
+)
 from trajectories.importers.written_calls import (
     WrittenCall,
     named_call,
@@ -25,7 +38,7 @@ from trajectories.importers.written_calls import (
     tagged_calls,
     written_call,
 )
-from trajectories.model import Action, ErrorKind, JsonValue, Observation, Turn
+from trajectories.model import Action, ErrorKind, Observation, Turn
 
 _FENCED_COMMAND: Final = re.compile(r"```mswea_bash_command\s*\n(.*?)\n?```", re.DOTALL)
 _FENCED_BASH: Final = re.compile(r"```bash\s*\n(.*?)\n?```", re.DOTALL)
@@ -39,13 +52,6 @@ _MESSAGE: Final = whole(
     extra=whole("timestamp", "returncode", "exit_status", "submission", "exception_str"),
 )
 """What is used of a message."""
-_PART: Final = whole("type", "text")
-_PARTS: Final[Mapping[str, Shape]] = {
-    "tool_use": whole("type", "id", "name", "input"),
-    "tool_result": whole("type", "tool_use_id", "is_error", content=_PART),
-    "thinking": whole("type", "thinking"),
-}
-"""Type of a part of a content that is no text → what is used of it (Anthropic's messages)."""
 _CALL_ROLES: Final = frozenset({"tool_call", "function_call", "function-call"})
 _ANSWER_ROLES: Final = frozenset({"tool", "function", "tool_response", "function_response", "observation", "ipython"})
 
@@ -74,18 +80,16 @@ class Conversation:
         """The turns. Raises ``UnreadableError`` for what is no message."""
         turns = TurnList(self.loss)
         self._pairing = Pairing(turns, self.loss, by_order=_ids_disagree(messages))
-        self._command: Call | None = None
-        self._turns = turns
+        self._user_answers = False
+        """Whether the latest call is one that the user's next message answers."""
         for message in messages:
             self._message(message)
-        if self._command is not None:
-            self._pairing.call([self._command])
         self._pairing.finish()
         return turns.turns
 
     def _message(self, message: Object) -> None:
         role = as_text(message.get("role"), "the role of a message")
-        text = self._text(message.get("content"))
+        text = joined_text(message.get("content"), self.loss, elsewhere=BLOCKS)
         drop_unknown_of(message, self.loss)
         if role in ("system", "developer"):
             self._system(text)
@@ -112,18 +116,15 @@ class Conversation:
     def _user(self, text: str, message: Object) -> None:
         results = _blocks(message, "tool_result")
         for block in results:
-            self._pairing.answer(plain(block.get("tool_use_id")), self._result(block), _time(message))
+            self._join(plain(block.get("tool_use_id")), tool_result(block, self.loss), message)
         answers = tagged_answers(text)
         for answered in answers:
-            self._pairing.answer("", answer(answered), _time(message))
+            self._join("", answer(answered), message)
         if answers or (results and not text):
             return
-        if self._command is not None:
-            call, self._command = self._command, None
-            if call.action is None:
-                self.loss.skip("answer to a call of the harness")
-            else:
-                self._turns.add(call.action, _shell_answer(text), started_at=call.started_at, ended_at=_time(message))
+        if self._user_answers:
+            self._user_answers = False
+            self._pairing.answer_latest(_observation(text, message), _time(message))
         elif not self.instruction:
             self.instruction = text
         else:
@@ -132,13 +133,12 @@ class Conversation:
     def _answer(self, text: str, message: Object) -> None:
         """What a tool answered; several answers in tags are those of several calls."""
         for answered in tagged_answers(text) or [text]:
-            self._pairing.answer(
-                _answered_id(message), _observation(answered, message), _time(message), tool=plain(message.get("name"))
-            )
+            tool = plain(message.get("name"))
+            self._join(_answered_id(message), _observation(answered, message), message, tool=tool)
 
-    def _result(self, block: Object) -> Observation:
-        text, failed = self._text(block.get("content")), block.get("is_error") is True
-        return answer(text, error_kind=ErrorKind.TOOL if failed else None, error=text if failed else None)
+    def _join(self, call_id: str, observation: Observation, message: Object, *, tool: str = "") -> None:
+        self._user_answers = False
+        self._pairing.answer(call_id, observation, _time(message), tool=tool)
 
     def _assistant(self, text: str, message: Object) -> None:
         thoughts = _thoughts(message, text)
@@ -151,11 +151,11 @@ class Conversation:
                 {"id": block.get("id"), "function": {"name": block.get("name"), "arguments": block.get("input")}}
             )
         if calls:
-            self._pairing.call([self._call(call, (*thoughts, text), message) for call in calls])
+            self._open([self._call(call, (*thoughts, text), message) for call in calls])
         elif tagged := tagged_calls(text):
-            self._pairing.call([self._written_call(call, thoughts, message) for call in tagged])
+            self._open([self._written_call(call, thoughts, message) for call in tagged])
         elif (command := self._answered_by_the_next(text, thoughts, message)) is not None:
-            self._command = command
+            self._open([command], user_answers=True)
         else:
             self.loss.skip("agent message without a call")
 
@@ -168,13 +168,17 @@ class Conversation:
         if not named or len(named) < len(calls):
             self.loss.infer("call that is no JSON kept as a string")
             named = [Call("", Action(text, text), _time(message))]
-        self._pairing.call(named)
+        self._open(named)
+
+    def _open(self, calls: Sequence[Call], *, user_answers: bool = False) -> None:
+        self._user_answers = user_answers
+        self._pairing.call(calls)
 
     def _written_call(self, call: WrittenCall, thoughts: Sequence[str], message: Object) -> Call:
         return Call("", self._agent.action(call.name, call.arguments, *thoughts, call.said), _time(message))
 
     def _answered_by_the_next(self, text: str, thoughts: Sequence[str], message: Object) -> Call | None:
-        """The one call or shell command that is written into a message, which the next message answers.
+        """The one call or shell command that is written into a message, which the user's next message answers.
 
         Where there are several, the agent is told to try again.
         """
@@ -198,26 +202,13 @@ class Conversation:
             self.loss.infer("arguments that are no JSON kept as a string")
         return Call(plain(call.get("id")), self._agent.action(name, given, *reasons), _time(message))
 
-    def _text(self, content: JsonValue) -> str:
-        if not isinstance(content, list):
-            return as_text(content, "the content of a message")
-        parts = [part if isinstance(part, str) else as_object(part, "a part of a message") for part in content]
-        texts = [part if isinstance(part, str) else part.get("text") for part in parts]
-        placed = sum(_type(part) in _PARTS for part in parts)
-        self.loss.drop("content that is no text", sum(not isinstance(text, str) for text in texts) - placed)
-        return "\n".join(text for text in texts if isinstance(text, str))
-
 
 def drop_unknown_of(message: Object, loss: LossReport) -> None:
     """Note what a message holds that is not used."""
     loss.drop_unknown("message", message, _MESSAGE)
     content = message.get("content")
     for part in content if isinstance(content, list) else ():
-        loss.drop_unknown("content", part, _PARTS.get(_type(part), _PART))
-
-
-def _type(part: JsonValue) -> str:
-    return plain(part.get("type")) if isinstance(part, Mapping) else ""
+        drop_unknown_of_block("content", part, loss)
 
 
 def _blocks(message: Object, kind: str) -> list[Object]:
@@ -245,18 +236,13 @@ def _answered_id(message: Object) -> str:
 
 def _observation(text: str, message: Object) -> Observation:
     error = message.get("error")
-    extra = sub(message, "extra")
+    code, written = int32(sub(message, "extra").get("returncode")), _RETURN_CODE.match(text)
     return answer(
         text,
-        exit_code=int32(extra.get("returncode")),
+        exit_code=int(written[1]) if code is None and written else code,
         error_kind=ErrorKind.TOOL if isinstance(error, str) and error else None,
         error=error if isinstance(error, str) and error else None,
     )
-
-
-def _shell_answer(text: str) -> Observation:
-    code = _RETURN_CODE.match(text)
-    return answer(text, exit_code=int(code[1]) if code else None)
 
 
 def _thoughts(message: Object, text: str) -> list[str]:

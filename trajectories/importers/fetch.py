@@ -16,10 +16,11 @@ from typing import Final
 from trajectories.errors import InputError
 from trajectories.files import storage_errors
 from trajectories.importers.archives import DamagedArchiveError, archive_stem, unpack
-from trajectories.importers.base import Imported, Importer, Problem, Result, UnreadableError
+from trajectories.importers.base import Imported, Importer, Result
 from trajectories.importers.folders import unreadable_entries
 from trajectories.importers.incoming import LIMITS, Limits, Meter, temporary_folder
 from trajectories.importers.loss import LossReport
+from trajectories.importers.problems import Problem, UnreadableError
 from trajectories.importers.remote import copied
 from trajectories.urls import local_path, shown_url
 
@@ -32,6 +33,7 @@ class Source:
     """What an importer reads as one."""
 
     path: Path
+    importer: Importer
     names: tuple[tuple[str, str], ...] = ()
     """Pairs of what a path begins with, where it was fetched, and what to write in its place."""
 
@@ -39,10 +41,10 @@ class Source:
     def name(self) -> str:
         return self.public(str(self.path))
 
-    def results(self, importer: Importer) -> Iterator[Result]:
+    def results(self) -> Iterator[Result]:
         """What it holds, up to where it cannot be read on, which is a problem."""
         try:
-            for result in importer.read(self.path):
+            for result in self.importer.read(self.path):
                 yield self._public_result(result)
         except UnreadableError as error:
             yield self._public_result(_problem(error, str(self.path)))
@@ -102,7 +104,7 @@ class Fetching:
         text = str(path)
         local = local_path(text)
         if _is_collection(text, self.importer):
-            yield Source(Path(text))
+            yield Source(Path(text), self.importer)
         elif local is None:
             with temporary_folder(self.dataset) as folder:
                 fetched = copied(text, folder / _FETCHED, self._meter(folder, shown_url(text)))
@@ -117,7 +119,7 @@ class Fetching:
         if place.path.is_dir():
             yield from self._sources_in_folder(place)
         elif archive_stem(place.path.name) is None:
-            yield Source(place.path, place.names)
+            yield Source(place.path, self.importer, place.names)
         elif (yield from self._sources_in_archive(place.path, place)) == 0:
             raise InputError("the archive holds nothing of the format", where=place.public(place.path))
 
@@ -127,15 +129,20 @@ class Fetching:
         yield from (
             replace(problem, file=place.public(Path(problem.file))) for problem in unreadable_entries(place.path)
         )
-        for path in self.importer.sources(place.path):
+        for source in self._sources_by_name(place):
             found = True
-            yield Source(path, place.names)
+            yield source
         for archive in _archives(place.path):
             found = True
             if (yield from self._sources_in_archive(archive, place)) == 0:
                 self.loss.skip("fetch: archive that holds nothing of the format")
         if not found:
             raise InputError("the folder holds nothing of the format", where=place.public(place.path))
+
+    def _sources_by_name(self, place: _Place) -> Iterator[Source]:
+        """Those that the importer finds in a folder."""
+        importer = _within(self.importer, place.path)
+        return (Source(path, importer, place.names) for path in importer.sources(place.path))
 
     def _sources_in_archive(self, archive: Path, place: _Place) -> Generator[Source | Problem, None, int]:
         """Those in an archive that lies at a place, and why it cannot be unpacked. Returns how many that is.
@@ -145,9 +152,9 @@ class Fetching:
         count = 0
         try:
             with self._unpacked(archive, place) as (inside, damage):
-                for path in self.importer.sources(inside.path):
+                for source in self._sources_by_name(inside):
                     count += 1
-                    yield Source(path, inside.names)
+                    yield source
                 self.loss.skip("fetch: archive in an archive", sum(1 for _ in _archives(inside.path)))
             if damage is not None:
                 raise damage
@@ -200,6 +207,12 @@ def _is_collection(text: str, importer: Importer) -> bool:
     """Whether it is a name that the importer itself knows how to read, and neither a path nor a URL."""
     scheme = getattr(importer, "SCHEME", None)
     return isinstance(scheme, str) and text.startswith(scheme)
+
+
+def _within(importer: Importer, folder: Path) -> Importer:
+    """The importer of what lies in a folder."""
+    within: Callable[[Path], Importer] | None = getattr(importer, "within", None)
+    return importer if within is None else within(folder)
 
 
 def _archives(folder: Path) -> Iterator[Path]:

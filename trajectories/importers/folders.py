@@ -6,7 +6,7 @@ import os
 from collections.abc import Iterator
 from pathlib import Path
 
-from trajectories.importers.base import Problem
+from trajectories.importers.problems import Problem
 
 
 def unreadable_entries(folder: Path) -> Iterator[Problem]:

@@ -2,19 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Final
 
 from trajectories.importers.agent import AgentCalls
-from trajectories.importers.base import Imported, NoTrajectory, Result, TurnList, UnreadableError, answer, files_named
+from trajectories.importers.base import Imported, NoTrajectory, Result
+from trajectories.importers.file_names import files_named
 from trajectories.importers.loss import LossReport, whole
 from trajectories.importers.pairing import is_of
+from trajectories.importers.problems import UnreadableError
 from trajectories.importers.sources import Row, each_row
-from trajectories.importers.values import Object, as_object, as_text, instant, objects, plain, shown, sub
-from trajectories.model import ErrorKind, JsonValue
+from trajectories.importers.turn_list import TurnList, answer
+from trajectories.importers.values import Object, as_object, as_text, instant, joined_text, objects, plain, shown, sub
+from trajectories.model import ErrorKind
 
-sources = files_named("session-*.json", "*.json")
+sources = files_named("*.json")
 
 _FIELDS: Final = {"sessionId", "startTime", "lastUpdated", "messages"}
 _RESPONSE: Final = whole("id", "name", "response")
@@ -67,7 +70,7 @@ class _Session:
 
     def add(self, message: Object) -> None:
         self.loss.drop_unknown("message", message, _MESSAGE)
-        kind, text = plain(message.get("type")), self._text(message.get("content"))
+        kind, text = plain(message.get("type")), joined_text(message.get("content"), self.loss)
         if kind == "user":
             if self.instruction:
                 self.loss.skip("user message after the first")
@@ -102,13 +105,6 @@ class _Session:
             answer(output, error_kind=ErrorKind.TOOL if failed else None, error=output if failed else None),
             started_at=instant(call.get("timestamp")),
         )
-
-    def _text(self, content: JsonValue) -> str:
-        if not isinstance(content, list):
-            return shown(content)
-        texts = [part.get("text") if isinstance(part, Mapping) else part for part in content]
-        self.loss.drop("content that is no text", sum(not isinstance(text, str) for text in texts))
-        return "\n".join(text for text in texts if isinstance(text, str))
 
 
 def _output(response: Object, loss: LossReport) -> str:

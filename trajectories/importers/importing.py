@@ -10,19 +10,13 @@ from typing import Final, Protocol
 
 from trajectories.dataset import Dataset, is_name
 from trajectories.errors import InputError
-from trajectories.importers.base import (
-    Imported,
-    Importer,
-    NoTrajectory,
-    Problem,
-    Result,
-    UnreadableError,
-    open_importer,
-)
+from trajectories.importers.base import Imported, Importer, NoTrajectory, Result
 from trajectories.importers.fetch import Fetching, check_paths
+from trajectories.importers.formats import open_importer
 from trajectories.importers.incoming import LIMITS, Limits
 from trajectories.importers.loss import LossReport
 from trajectories.importers.observed import marked_unchanged
+from trajectories.importers.problems import Problem, UnreadableError
 from trajectories.importers.stages import STAGED, Stages
 from trajectories.importers.staging import Staging, staged_import
 from trajectories.model import JsonValue
@@ -147,7 +141,7 @@ def _results(
                     yield source, source.file
                     continue
                 name = source.name
-                for result in source.results(fetching.importer):
+                for result in source.results():
                     yield result, name
 
 

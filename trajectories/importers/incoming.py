@@ -7,14 +7,14 @@ import os
 import shutil
 import uuid
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
 from trajectories.errors import StorageError
 from trajectories.files import make_folder, missing_folders, remove_empty, storage_errors
-from trajectories.importers.base import UnreadableError
+from trajectories.importers.problems import UnreadableError
 
 _PREFIX: Final = ".incoming-"
 _SPARE_BYTES: Final = 2**26
@@ -114,12 +114,12 @@ def _made_locked(dataset: Path) -> tuple[Path, int]:
     while True:
         folder = dataset / f"{_PREFIX}{uuid.uuid4().hex}"
         folder.mkdir()
-        handle = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
-        fcntl.flock(handle, fcntl.LOCK_EX)
-        if folder.exists():
-            return folder, handle
-        # Between the two calls it looked abandoned, and was removed.
-        os.close(handle)
+        with suppress(FileNotFoundError):  # until it is locked it looks abandoned, and may be removed
+            handle = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
+            fcntl.flock(handle, fcntl.LOCK_EX)
+            if folder.exists():
+                return folder, handle
+            os.close(handle)
 
 
 def _remove_abandoned(dataset: Path) -> None:

@@ -67,26 +67,26 @@ class _Window:
     def value(self) -> JsonValue | RepeatedKeyError:
         """The JSON value that begins here. More is read, each time as much again, while it may have been cut off."""
         self.next_character()
-        while True:
-            try:
-                value, end = DECODER.raw_decode(self._text, self._at)
-            except RepeatedKeyError as error:
-                _, self._at = TOLERANT_DECODER.raw_decode(self._text, self._at)
-                return error
-            except json.JSONDecodeError as error:
-                if self._ended or not self._may_be_cut(error):
-                    raise
-            except RecursionError as error:
-                raise ValueError("it is nested too deep") from error
-            else:
-                # A number that ends where the text ends may go on.
-                if end < len(self._text) or self._ended:
-                    self._at = end
-                    return value
+        while (found := self._decoded()) is None:
             size = len(self._text) - self._at
             if size > self._max_bytes:
                 raise ValueError(f"an element is longer than {self._max_bytes >> 20} MiB")
             self._read(max(_CHUNK_BYTES, size))
+        value, self._at = found
+        return value
+
+    def _decoded(self) -> tuple[JsonValue | RepeatedKeyError, int] | None:
+        """The value that begins here, and where it ends; None where it may go on beyond what has been read."""
+        try:
+            value, end = _decoded_at(self._text, self._at)
+        except json.JSONDecodeError as error:
+            if self._ended or not self._may_be_cut(error):
+                raise
+            return None
+        except RecursionError as error:
+            raise ValueError("it is nested too deep") from error
+        # A number that ends where the text ends may go on.
+        return (value, end) if end < len(self._text) or self._ended else None
 
     def _may_be_cut(self, error: json.JSONDecodeError) -> bool:
         return error.msg.startswith("Unterminated string") or error.pos > len(self._text) - _LONGEST_TOKEN
@@ -96,3 +96,12 @@ class _Window:
         self._ended = not chunk
         self._text = self._text[self._at :] + self._decode(chunk, final=self._ended)
         self._at = 0
+
+
+def _decoded_at(text: str, at: int) -> tuple[JsonValue | RepeatedKeyError, int]:
+    """A value, or the error that it has a key twice, and where it ends."""
+    try:
+        return DECODER.raw_decode(text, at)
+    except RepeatedKeyError as error:
+        _, end = TOLERANT_DECODER.raw_decode(text, at)
+        return error, end

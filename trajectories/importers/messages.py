@@ -6,15 +6,19 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Final
 
-from trajectories.importers.base import Imported, NoTrajectory, Problem, Result, UnreadableError, files_named
+from trajectories.importers.base import Imported, NoTrajectory, Result
 from trajectories.importers.conversation import Conversation
+from trajectories.importers.file_names import files_named, is_named
 from trajectories.importers.loss import whole
+from trajectories.importers.problems import Problem, UnreadableError
 from trajectories.importers.sources import Layout, Row, built, read_document, read_rows
 from trajectories.importers.tools import action_space, domain_of, tool_objects
 from trajectories.importers.values import Object, arguments, as_object, as_text, instant, objects, plain, sub
 from trajectories.model import JsonValue, Status, SystemPrompt
 
-sources = files_named("*.jsonl", "*.json", "*.traj.json", "*.parquet")
+sources = files_named("*.jsonl", "*.json", "*.parquet")
+MINI_SWE_AGENT: Final = "*.traj.json"
+"""How mini-swe-agent names its files."""
 
 _ROW: Final = whole(
     *("messages", "traj", "tools", "id", "model", "model_name", "reward", "task_id", "trial", "trajectory_format"),
@@ -107,7 +111,7 @@ def _ending(fields: Object, ended: Object) -> tuple[Status, Object, str | None]:
 
 def _is_mini_swe_agent(fields: Object, row: Row) -> bool:
     named = plain(fields.get("trajectory_format")).startswith("mini-swe-agent")
-    return named or Path(row.file).name.endswith(".traj.json")
+    return named or is_named(Path(row.file), MINI_SWE_AGENT)
 
 
 def _model(fields: Object) -> str | None:

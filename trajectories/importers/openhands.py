@@ -10,16 +10,31 @@ from pathlib import Path
 from typing import Final
 
 from trajectories.importers.agent import AgentCalls
-from trajectories.importers.base import ContradictionError, Imported, Problem, Result, TurnList, UnreadableError, answer
+from trajectories.importers.base import Imported, Result
+from trajectories.importers.file_names import files_named, is_named, unpacked_stem
 from trajectories.importers.known import KnownKeys
 from trajectories.importers.loss import LossReport, Shape, whole
 from trajectories.importers.pairing import Call, Pairing
+from trajectories.importers.problems import ContradictionError, Problem, UnreadableError
 from trajectories.importers.sources import Row, one_session, read_document, read_rows
 from trajectories.importers.tools import action_space, domain_of, tool_objects
-from trajectories.importers.values import Object, arguments, as_text, instant, int32, objects, plain, shown, sub
+from trajectories.importers.turn_list import TurnList, answer
+from trajectories.importers.values import (
+    Object,
+    arguments,
+    as_text,
+    instant,
+    int32,
+    joined_text,
+    objects,
+    plain,
+    shown,
+    sub,
+)
 from trajectories.model import ErrorKind, JsonValue, Observation, SystemPrompt, canonical_json
 
-_EVENT_FILE: Final = re.compile(r"event-\d+-.*\.json")
+_EVENT_FILE: Final = "event-*.json"
+_NUMBERED: Final = re.compile(r"event-\d+-", re.IGNORECASE)
 _NOT_THE_AGENTS: Final = frozenset({"summary", "kind"})
 """Arguments of a call that are meant for this harness alone."""
 _ANSWERS: Final = frozenset({"ObservationEvent", "AgentErrorEvent", "UserRejectObservation"})
@@ -45,12 +60,14 @@ _FIELDS: Final[Mapping[str, Shape]] = {
     **dict.fromkeys(_PROMPTS, _PROMPT),
 }
 """Kind of an event → what is used of it."""
+_line_files = files_named("*.jsonl")
 
 
 def sources(folder: Path) -> Iterable[Path]:
     """Conversations (folders that hold ``events``), and files of JSON lines."""
-    folders = {path.parent.parent if path.parent.name == "events" else path.parent for path in _event_files(folder)}
-    return sorted(folders | set(folder.rglob("*.jsonl")))
+    event_files = (path for path in folder.rglob("*") if is_named(path, _EVENT_FILE) and _NUMBERED.match(path.name))
+    folders = {path.parent.parent if path.parent.name == "events" else path.parent for path in event_files}
+    return sorted(folders | set(_line_files(folder)))
 
 
 def read(source: Path) -> Iterator[Result]:
@@ -59,13 +76,9 @@ def read(source: Path) -> Iterator[Result]:
     return one_session(source, rows, _Conversation(), line="an event")
 
 
-def _event_files(folder: Path) -> Iterator[Path]:
-    return (path for path in folder.rglob("event-*.json") if _EVENT_FILE.fullmatch(path.name))
-
-
 def _folder_rows(folder: Path) -> Iterator[Row | Problem]:
     events = folder / "events" if (folder / "events").is_dir() else folder
-    for path in sorted(events.glob("event-*.json")):
+    for path in sorted(path for path in events.glob("*") if is_named(path, _EVENT_FILE)):
         try:
             yield read_document(path)
         except UnreadableError as error:
@@ -114,7 +127,7 @@ class _Conversation:
         return Imported(
             domain=domain_of(self._agent.names, self._loss) if self._agent.names else "swe",
             digest=digest,
-            source_id=source.name if source.is_dir() else source.stem,
+            source_id=source.name if source.is_dir() else unpacked_stem(source.name),
             place=str(source),
             instruction=self._instruction,
             turns=self._turns.turns,
@@ -127,7 +140,7 @@ class _Conversation:
 
     def _prompt(self, event: Object) -> None:
         """The first text is the prompt's. Later ones may add tools and take some away: it has all that it ever had."""
-        text = _text(sub(event, "system_prompt").get("text"), self._loss)
+        text = joined_text(sub(event, "system_prompt").get("text"), self._loss)
         self._loss.skip("later system prompt", int(bool(self._system)))
         self._system = self._system or text
         for tool in tool_objects(event.get("tools"), self._loss):
@@ -136,7 +149,7 @@ class _Conversation:
 
     def _message(self, event: Object) -> None:
         if event.get("source") == "user" and not self._instruction:
-            self._instruction = _text(sub(event, "llm_message").get("content"), self._loss)
+            self._instruction = joined_text(sub(event, "llm_message").get("content"), self._loss)
         else:
             self._loss.skip(f"message of the {plain(event.get('source')) or 'agent'}")
 
@@ -179,7 +192,7 @@ def _thoughts(event: Object, loss: LossReport) -> list[str]:
     blocks = event.get("thinking_blocks")
     thinking = [plain(block.get("thinking")) for block in objects(blocks, "thinking_blocks")]
     loss.drop("thinking that is hidden", sum(not text for text in thinking))
-    return [_text(event.get("reasoning_content"), loss), *thinking, _text(event.get("thought"), loss)]
+    return [joined_text(event.get("reasoning_content"), loss), *thinking, joined_text(event.get("thought"), loss)]
 
 
 def _arguments(event: Object, loss: LossReport) -> JsonValue:
@@ -195,7 +208,7 @@ def _arguments(event: Object, loss: LossReport) -> JsonValue:
 
 def _observation(event: Object, loss: LossReport) -> Observation:
     given = sub(event, "observation")
-    text = _text(given.get("content", given.get("output", given.get("text"))), loss)
+    text = joined_text(given.get("content", given.get("output", given.get("text"))), loss)
     exit_code = int32(given.get("exit_code"))
     failed = given.get("is_error") is True
     # Where a command was not run at all there is no exit code: it was refused.
@@ -213,11 +226,3 @@ def _refusal(event: Object) -> Observation:
     """The harness, or the user, did not let the call through."""
     text = shown(event.get("error")) or shown(event.get("rejection_reason"))
     return answer(text, error_kind=ErrorKind.AGENT, error=text)
-
-
-def _text(content: JsonValue, loss: LossReport) -> str:
-    if not isinstance(content, list):
-        return shown(content)
-    texts = [part.get("text") for part in content if isinstance(part, Mapping)]
-    loss.drop("content that is no text", len(content) - sum(isinstance(text, str) for text in texts))
-    return "\n".join(text for text in texts if isinstance(text, str))

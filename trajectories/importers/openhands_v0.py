@@ -8,20 +8,14 @@ from pathlib import Path
 from typing import Final
 
 from trajectories.importers.agent import AgentCalls
-from trajectories.importers.base import (
-    Imported,
-    NoTrajectory,
-    Problem,
-    Result,
-    TurnList,
-    UnreadableError,
-    answer,
-    files_named,
-)
+from trajectories.importers.base import Imported, NoTrajectory, Result
+from trajectories.importers.file_names import files_named, unpacked_stem
 from trajectories.importers.loss import LossReport, Shape, whole
 from trajectories.importers.pairing import Call, Pairing
+from trajectories.importers.problems import Problem, UnreadableError
 from trajectories.importers.sources import Layout, Row, built, read_document, read_rows
 from trajectories.importers.tools import domain_of
+from trajectories.importers.turn_list import TurnList, answer
 from trajectories.importers.values import Object, as_list, as_object, as_text, instant, int32, plain, shown, sub
 from trajectories.model import ErrorKind, JsonValue, Observation, SystemPrompt
 
@@ -83,7 +77,7 @@ def _imported(row: Row) -> Imported | NoTrajectory:
     return Imported(
         domain=domain_of(stream.agent.names, stream.loss) if stream.agent.names else "swe",
         digest=row.digest,
-        source_id=plain(fields.get("instance_id")) or Path(row.file).stem,
+        source_id=plain(fields.get("instance_id")) or unpacked_stem(Path(row.file).name),
         place=row.place,
         instruction=plain(fields.get("instruction")) or stream.instruction,
         turns=stream.turns.turns,

@@ -8,19 +8,13 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Final
 
-from trajectories.importers.base import (
-    ContradictionError,
-    Imported,
-    Problem,
-    Result,
-    TurnList,
-    UnreadableError,
-    answer,
-    files_named,
-)
+from trajectories.importers.base import Imported, Result
+from trajectories.importers.file_names import files_named
 from trajectories.importers.json_text import parse
 from trajectories.importers.loss import LossReport
+from trajectories.importers.problems import ContradictionError, Problem, UnreadableError
 from trajectories.importers.sources import read_rows
+from trajectories.importers.turn_list import TurnList, answer
 from trajectories.importers.values import Object, as_object, plain, shown, sub
 from trajectories.model import Action, JsonValue, Status
 

@@ -7,8 +7,9 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from trajectories.importers.agent import AgentCalls
-from trajectories.importers.base import TurnList, UnreadableError
 from trajectories.importers.loss import LossReport
+from trajectories.importers.problems import UnreadableError
+from trajectories.importers.turn_list import TurnList
 from trajectories.model import Action, Observation
 
 
@@ -61,16 +62,25 @@ class Pairing:
             self._loss.infer("answer joined to its call by id, though it names another tool")
         if call is None:
             self._loss.skip("observation without its action")
-        elif call.action is None:
-            self._loss.skip("answer to a call of the harness")
         else:
-            self._turns.add(call.action, observation, started_at=call.started_at, ended_at=ended_at)
+            self._answered(call, observation, ended_at)
+
+    def answer_latest(self, observation: Observation, ended_at: datetime | None = None) -> None:
+        """What follows the one call of the latest message, and by the rules of its format can only be its answer."""
+        (call,) = self._open.pop()
+        self._answered(call, observation, ended_at)
 
     def finish(self) -> None:
         """Note the calls that nothing answered: without an answer there is no turn."""
         unanswered = (call for calls in self._open for call in calls)
         self._loss.skip("action without an observation", sum(call.action is not None for call in unanswered))
         self._open.clear()
+
+    def _answered(self, call: Call, observation: Observation, ended_at: datetime | None) -> None:
+        if call.action is None:
+            self._loss.skip("answer to a call of the harness")
+        else:
+            self._turns.add(call.action, observation, started_at=call.started_at, ended_at=ended_at)
 
     def _take_by_id(self, call_id: str) -> Call | None:
         for calls in reversed(self._open):

@@ -11,8 +11,8 @@ import fsspec
 
 from trajectories.errors import InputError, WorldtapeError
 from trajectories.files import storage_errors
-from trajectories.importers.base import UnreadableError
 from trajectories.importers.incoming import Meter
+from trajectories.importers.problems import UnreadableError
 from trajectories.importers.urls import check_url, failure
 from trajectories.urls import HTTP, opened_url, shown_url, without_login, without_secrets
 

@@ -8,11 +8,14 @@ from pathlib import Path
 from typing import Final
 
 from trajectories.importers.agent import AgentCalls
-from trajectories.importers.base import Imported, NoTrajectory, Result, TurnList, UnreadableError, answer, files_named
+from trajectories.importers.base import Imported, NoTrajectory, Result
+from trajectories.importers.file_names import files_named
 from trajectories.importers.loss import LossReport, Shape, whole
 from trajectories.importers.pairing import Call, Pairing
+from trajectories.importers.problems import UnreadableError
 from trajectories.importers.sources import Row, each_row
 from trajectories.importers.tools import action_space, domain_of, tool_objects
+from trajectories.importers.turn_list import TurnList, answer
 from trajectories.importers.values import Object, arguments, as_object, as_text, instant, objects, plain, shown, sub
 from trajectories.model import JsonValue, Status, SystemPrompt, Turn
 

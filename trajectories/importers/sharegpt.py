@@ -7,8 +7,10 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Final
 
-from trajectories.importers.base import Imported, NoTrajectory, Result, UnreadableError, files_named
+from trajectories.importers.base import Imported, NoTrajectory, Result
+from trajectories.importers.file_names import files_named
 from trajectories.importers.messages import imported
+from trajectories.importers.problems import UnreadableError
 from trajectories.importers.sources import Row, each_row
 from trajectories.importers.values import Object, arguments, as_object, as_text, objects
 

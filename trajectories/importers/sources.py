@@ -10,11 +10,12 @@ from enum import StrEnum
 from pathlib import Path
 from typing import BinaryIO, Final, Protocol
 
-from trajectories.importers.base import ContradictionError, Imported, NoTrajectory, Problem, Result, UnreadableError
+from trajectories.importers.base import Imported, NoTrajectory, Result
 from trajectories.importers.encodings import conversion, wide_encoding
 from trajectories.importers.json_arrays import array_elements
 from trajectories.importers.json_text import RepeatedKeyError, parse, why_unreadable
 from trajectories.importers.packing import DAMAGE, open_packed
+from trajectories.importers.problems import ContradictionError, Problem, UnreadableError
 from trajectories.importers.tables import TABLE, table_rows
 from trajectories.importers.values import Object, as_object
 from trajectories.model import JsonValue, canonical_json

@@ -2,22 +2,28 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import pairwise
 from pathlib import Path
 from typing import Final
 
 from trajectories.importers import messages
-from trajectories.importers.base import Imported, NoTrajectory, Result, TurnList, UnreadableError, answer, files_named
+from trajectories.importers.base import Imported, NoTrajectory, Result
 from trajectories.importers.conversation import Conversation, drop_unknown_of
+from trajectories.importers.file_names import files_named, is_named
 from trajectories.importers.loss import LossReport, whole
 from trajectories.importers.observed import looks_truncated
+from trajectories.importers.packing import unpacked_name
+from trajectories.importers.problems import UnreadableError
 from trajectories.importers.sources import Row, each_row
+from trajectories.importers.turn_list import TurnList, answer
 from trajectories.importers.values import Object, as_object, as_text, objects, plain, seconds, sub
 from trajectories.model import Action, JsonValue, Status, SystemPrompt, Turn
 
-sources = files_named("*.traj", "*.traj.json")
+sources = files_named("*.traj", messages.MINI_SWE_AGENT)
 
+_ENDING: Final = re.compile(r"\.traj$", re.IGNORECASE)
 _STEP_FIELDS: Final = {"action", "observation", "response", "thought", "execution_time"}
 _FIELDS: Final = whole(
     *("environment", "trajectory", "history"), info=whole("exit_status", "submission", "swe_agent_version")
@@ -33,7 +39,7 @@ _STATUSES: Final[Mapping[str, Status]] = {
 
 def read(source: Path) -> Iterator[Result]:
     """One trajectory a file. mini-swe-agent's files, which lie beside these, are read as the chats they are."""
-    if source.name.endswith(".traj.json"):
+    if is_named(source, messages.MINI_SWE_AGENT):
         return messages.read(source)
     return each_row(source, _imported)
 
@@ -64,7 +70,7 @@ def _imported(row: Row) -> Imported | NoTrajectory:
     return Imported(
         domain="swe",
         digest=row.digest,
-        source_id=Path(row.file).name.removesuffix(".traj"),
+        source_id=_ENDING.sub("", unpacked_name(Path(row.file).name)),
         place=row.place,
         instruction=conversation.instruction,
         turns=turns,

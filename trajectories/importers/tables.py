@@ -11,7 +11,7 @@ from typing import Final
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from trajectories.importers.base import Problem, UnreadableError
+from trajectories.importers.problems import Problem, UnreadableError
 from trajectories.importers.values import Object
 from trajectories.model import JsonValue
 

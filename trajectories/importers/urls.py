@@ -9,7 +9,7 @@ from typing import Final
 from urllib.parse import urlsplit
 
 from trajectories.errors import InputError, MissingExtraError, StorageError, WorldtapeError
-from trajectories.importers.base import UnreadableError
+from trajectories.importers.problems import UnreadableError
 from trajectories.urls import HTTP, opened_url, shown_url, without_secrets
 
 _FULL: Final = (errno.ENOSPC, errno.EDQUOT)

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Container, Mapping, Sequence
 from datetime import UTC, datetime, timedelta
 from typing import Final
 
-from trajectories.importers.base import UnreadableError
 from trajectories.importers.json_text import parse
+from trajectories.importers.loss import LossReport
+from trajectories.importers.problems import UnreadableError
 from trajectories.model import JsonValue, canonical_json
 
 _LATEST_S: Final = datetime(9000, 1, 1, tzinfo=UTC).timestamp()
@@ -68,6 +69,22 @@ def shown(value: JsonValue) -> str:
     if value is None:
         return ""
     return value if isinstance(value, str) else canonical_json(value)
+
+
+def joined_text(content: JsonValue, loss: LossReport, elsewhere: Container[str] = ()) -> str:
+    """The text of a content: a string, or strings and parts with a text each, on lines of their own. Nothing for None.
+
+    A part without a text is noted, unless its type is one that is taken ``elsewhere``; what is no content at all is
+    shown as JSON, and that is noted.
+    """
+    if not isinstance(content, list):
+        loss.infer("content that is no text shown as JSON", int(not isinstance(content, str | None)))
+        return shown(content)
+    texts = [part.get("text") if isinstance(part, Mapping) else part for part in content]
+    others = [part for part, text in zip(content, texts, strict=True) if not isinstance(text, str)]
+    kinds = (plain(part.get("type")) if isinstance(part, Mapping) else "" for part in others)
+    loss.drop("content that is no text", sum(kind not in elsewhere for kind in kinds))
+    return "\n".join(text for text in texts if isinstance(text, str))
 
 
 def int32(value: JsonValue) -> int | None:

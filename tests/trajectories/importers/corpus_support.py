@@ -10,8 +10,9 @@ from trajectories.importers import Corpus, CorpusSettings, Field, Imported, NoTr
 
 def results(path: Path, **settings: Any) -> list[Result]:
     corpus = Corpus(CorpusSettings(field=Field.LAW, **settings))
-    paths = corpus.sources(path) if path.is_dir() else [path]
-    return [result for source in paths for result in corpus.read(source)]
+    if not path.is_dir():
+        return list(corpus.read(path))
+    return [result for source in corpus.sources(path) for result in corpus.within(path).read(source)]
 
 
 def documents(path: Path, **settings: Any) -> list[Imported]:

@@ -131,6 +131,22 @@ def test_the_documents_of_a_folder_are_one_collection(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
+    "order", [("gazette", "gazette/a.jsonl", "b.jsonl"), ("b.jsonl", "gazette", "gazette/a.jsonl")]
+)
+def test_a_collection_is_the_same_whatever_was_imported_before(order: tuple[str, ...], tmp_path: Path) -> None:
+    groups = {"gazette": "gazette", "gazette/a.jsonl": "a", "b.jsonl": "b"}
+    for name in ("gazette/a.jsonl", "b.jsonl"):
+        written(tmp_path, name, {"text": f"Law {name}."})
+    for name in order:
+        data = tmp_path / f"data of {groups[name]}"
+        import_trajectories(Dataset(data), "corpus", [tmp_path / name], licence="CC0-1.0")
+        assert set(Dataset(data).scan_trajectories().collect()["split_group"]) == {groups[name]}
+    _import(tmp_path / "data of all", *(tmp_path / name for name in order))
+    rows = Dataset(tmp_path / "data of all").scan_trajectories().collect()
+    assert set(rows["split_group"]) == {"gazette", "b"}, "a document belongs to what was named first"
+
+
+@pytest.mark.parametrize(
     ("row", "expected"),
     [
         ({"title": " The\n Act "}, "The Act"),

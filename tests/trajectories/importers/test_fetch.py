@@ -9,6 +9,7 @@ import os
 import sys
 from functools import partial
 from pathlib import Path
+from unittest.mock import patch
 
 import fsspec
 import pytest
@@ -252,6 +253,20 @@ def test_what_an_importer_that_was_killed_has_left_is_removed_and_a_living_ones_
     with temporary_folder(data) as ours:
         assert sorted(path.name for path in data.iterdir()) == sorted([".incoming-alive", ours.name])
     os.close(handle)
+
+
+def test_a_folder_that_another_importer_takes_for_abandoned_before_it_is_locked_is_made_again(tmp_path: Path) -> None:
+    make, made = Path.mkdir, list[Path]()
+
+    def overtaken_once(path: Path) -> None:
+        make(path)
+        made.append(path)
+        if len(made) == 1:
+            path.rmdir()
+
+    with patch.object(Path, "mkdir", overtaken_once), temporary_folder(tmp_path) as ours:
+        assert ours.is_dir()
+    assert made[1:] == [ours]
 
 
 def test_where_what_is_fetched_does_not_fit_one_line_says_so_and_nothing_is_left(

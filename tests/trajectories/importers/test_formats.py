@@ -101,9 +101,10 @@ def test_an_atif_document_that_contradicts_itself_is_a_problem(tmp_path: Path, c
     assert reason in problem.reason
 
 
-def test_a_continuation_outside_the_folder_is_not_read(tmp_path: Path) -> None:
+@pytest.mark.parametrize("reference", ["../secret.json", "/", ".", "..", "b.json"])
+def test_a_continuation_that_is_no_file_of_the_folder_is_not_read(reference: str, tmp_path: Path) -> None:
     written(tmp_path, "secret.json", samples.ATIF)
-    path = written(tmp_path / "inner", "a.json", {**samples.ATIF, "continued_trajectory_ref": "../secret.json"})
+    path = written(tmp_path / "inner", "a.json", {**samples.ATIF, "continued_trajectory_ref": reference})
     assert only("atif", path).loss.skipped["continuation whose file is not there"] == 1
 
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from trajectories.importers import LossReport
-from trajectories.importers.base import answer
 from trajectories.importers.refusals import marked_refused
+from trajectories.importers.turn_list import answer
 from trajectories.model import Action, ErrorKind
 
 REFUSED = [

@@ -20,7 +20,7 @@ from hypothesis import strategies as st
 from trajectories.importers import Problem, UnreadableError
 from trajectories.importers import sources as sources_module
 from trajectories.importers.json_arrays import array_elements
-from trajectories.importers.json_text import count_numbers_as_written, parse
+from trajectories.importers.json_text import RepeatedKeyError, count_numbers_as_written, parse
 from trajectories.importers.sources import Layout, Row, read_rows
 from trajectories.model import JsonValue
 
@@ -163,6 +163,31 @@ def test_an_array_has_the_same_elements_however_it_is_read(values: list[object],
     if b"\xed" in text:
         return
     assert list(array_elements(_Trickle(text), 2**20)) == values
+
+
+@given(st.lists(st.sampled_from(['{"a": 1, "a": "\\u00e9"}', '[{"b": {"a": -1.5, "a": null}}]', '{"a": [true]}'])))
+def test_an_element_with_a_key_twice_is_one_error_however_it_is_read(elements: list[str]) -> None:
+    found = list(array_elements(_Trickle(f"[{','.join(elements)}]".encode()), 2**20))
+    assert [isinstance(value, RepeatedKeyError) for value in found] == [
+        element.count('"a"') > 1 for element in elements
+    ]
+
+
+def test_a_large_element_with_a_key_twice_does_not_lose_the_others(tmp_path: Path) -> None:
+    twice = f'{{"meta": {{"a": 1, "a": 2}}, "text": "{"x" * 3 * _MEBIBYTE}"}}'
+    rows = _rows(tmp_path / "a", f"[1, {twice}, 3, 4]")
+    assert [row.value for row in rows if isinstance(row, Row)] == [1, 3, 4]
+    assert [(row.line, row.reason) for row in rows if isinstance(row, Problem)] == [
+        (2, "not JSON: an object has the key 'a' twice")
+    ]
+
+
+def test_an_element_with_a_key_twice_that_is_nested_too_deep_ends_the_array_as_a_problem(tmp_path: Path) -> None:
+    deep = f'{{"a": 1, "b": {{"a": 1, "a": 2}}, "deep": {"[" * 200_000}{"]" * 200_000}}}'
+    whole, broken = _rows(tmp_path / "a", f"[1, {deep}]")
+    assert isinstance(whole, Row)
+    assert isinstance(broken, Problem)
+    assert "nested too deep" in broken.reason
 
 
 @pytest.mark.parametrize("between", [",\n", ","], ids=["an element a line", "one line"])

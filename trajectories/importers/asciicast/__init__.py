@@ -19,8 +19,10 @@ from trajectories.importers.asciicast.prompts import THRESHOLD
 from trajectories.importers.asciicast.reader import CastReader
 from trajectories.importers.asciicast.segmenter import Segmentation, segment
 from trajectories.importers.asciicast.turns import PlayedCast, play
-from trajectories.importers.base import Imported, Problem, Result, files_named
+from trajectories.importers.base import Imported, Result
+from trajectories.importers.file_names import files_named
 from trajectories.importers.loss import LossReport
+from trajectories.importers.problems import Problem
 from trajectories.importers.sources import opened
 from trajectories.model import JsonValue, SystemPrompt
 

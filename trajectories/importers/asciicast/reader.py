@@ -10,9 +10,9 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import BinaryIO, Final, cast
 
-from trajectories.importers.base import UnreadableError
 from trajectories.importers.encodings import not_utf8
 from trajectories.importers.json_text import parse
+from trajectories.importers.problems import UnreadableError
 from trajectories.importers.values import instant
 from trajectories.model import JsonValue
 from trajectories.recording import RawEvent

@@ -14,7 +14,7 @@ from contextlib import ExitStack
 from pathlib import Path
 
 from trajectories.importers.archives import archive_stem
-from trajectories.importers.base import NoTrajectory, Problem, Result
+from trajectories.importers.base import NoTrajectory, Result
 from trajectories.importers.corpus.columns import Columns
 from trajectories.importers.corpus.documents import Document, as_result
 from trajectories.importers.corpus.hub import SCHEME, HubName, hub_documents
@@ -22,11 +22,13 @@ from trajectories.importers.corpus.json_files import json_documents
 from trajectories.importers.corpus.parquet_files import parquet_documents
 from trajectories.importers.corpus.settings import CorpusSettings, Field
 from trajectories.importers.corpus.text_files import TEXT_KINDS, text_document
+from trajectories.importers.file_names import unpacked_stem
 from trajectories.importers.known import KnownKeys
 from trajectories.importers.packing import unpacked_name
+from trajectories.importers.problems import Problem
 from trajectories.importers.tables import TABLE
 
-__all__ = ["SCHEME", "Corpus", "CorpusSettings", "Field", "read", "sources"]
+__all__ = ["SCHEME", "Corpus", "CorpusSettings", "Field", "read", "sources", "within"]
 
 _JSON = (".jsonl", ".ndjson", ".json")
 
@@ -36,14 +38,17 @@ class Corpus:
 
     SCHEME = SCHEME
 
-    def __init__(self, settings: CorpusSettings) -> None:
+    def __init__(self, settings: CorpusSettings, folder: Path | None = None) -> None:
         self.settings = settings
         self._columns = Columns(settings)
-        self._folder: Path | None = None
+        self._folder = folder
+
+    def within(self, folder: Path) -> Corpus:
+        """The importer of what lies in a folder: together that is one collection."""
+        return Corpus(self.settings, folder)
 
     def sources(self, folder: Path) -> Iterator[Path]:
         """Every file in order, but for archives. Those that are no text are counted when they are read."""
-        self._folder = folder
         return _files(folder)
 
     def read(self, source: Path) -> Iterator[Result]:
@@ -79,9 +84,9 @@ class Corpus:
         """What the documents of a source belong to, where neither they nor the user say so."""
         if str(source).startswith(SCHEME):
             return HubName.parse(str(source)).path
-        if self._folder is not None and source.is_relative_to(self._folder):
+        if self._folder is not None:
             return self._folder.absolute().name
-        return Path(unpacked_name(source.name)).stem
+        return unpacked_stem(source.name)
 
 
 def _contradicts(document: Document, ids: KnownKeys) -> bool:
@@ -105,5 +110,6 @@ def _files(folder: Path) -> Iterator[Path]:
 
 
 _default = Corpus(CorpusSettings())
+within = _default.within
 sources = _default.sources
 read = _default.read

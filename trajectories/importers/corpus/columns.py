@@ -7,11 +7,11 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Final
 
-from trajectories.importers.base import UnreadableError
 from trajectories.importers.corpus.documents import Document, as_date
 from trajectories.importers.corpus.settings import CorpusSettings
 from trajectories.importers.json_text import parse
 from trajectories.importers.loss import LossReport
+from trajectories.importers.problems import UnreadableError
 from trajectories.importers.values import Object, as_text, plain
 from trajectories.model import JsonValue
 

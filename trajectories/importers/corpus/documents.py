@@ -10,9 +10,11 @@ from datetime import UTC, date, datetime
 from typing import Final
 from urllib.parse import urlsplit
 
-from trajectories.importers.base import Imported, NoTrajectory, Problem, Recorded, Result, TurnList
+from trajectories.importers.base import Imported, NoTrajectory, Recorded, Result
 from trajectories.importers.corpus.settings import CorpusSettings, Field
 from trajectories.importers.loss import LossReport
+from trajectories.importers.problems import Problem
+from trajectories.importers.turn_list import TurnList
 from trajectories.importers.values import instant
 from trajectories.model import Action, JsonValue, Observation, SystemPrompt, canonical_json
 

@@ -11,9 +11,9 @@ from pathlib import Path
 from typing import Any, Final, NamedTuple
 
 from trajectories.errors import InputError, MissingExtraError
-from trajectories.importers.base import Problem, UnreadableError
 from trajectories.importers.corpus.columns import Columns
 from trajectories.importers.corpus.documents import Document
+from trajectories.importers.problems import Problem, UnreadableError
 from trajectories.importers.tables import plain_row
 
 SCHEME: Final = "datasets:"

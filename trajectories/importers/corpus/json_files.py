@@ -6,9 +6,9 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Final
 
-from trajectories.importers.base import Problem, UnreadableError
 from trajectories.importers.corpus.columns import Columns
 from trajectories.importers.corpus.documents import Document
+from trajectories.importers.problems import Problem, UnreadableError
 from trajectories.importers.sources import read_rows
 from trajectories.importers.values import as_object
 

@@ -8,7 +8,7 @@ import re
 from typing import Any, Final, NamedTuple
 
 from trajectories.errors import MissingExtraError
-from trajectories.importers.base import UnreadableError
+from trajectories.importers.problems import UnreadableError
 
 AS_MAIN_TEXT: Final = "corpus-html@1"
 """The renderer of a page's main content."""

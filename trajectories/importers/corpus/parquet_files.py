@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from pathlib import Path
 
-from trajectories.importers.base import Problem, UnreadableError
 from trajectories.importers.corpus.columns import Columns
 from trajectories.importers.corpus.documents import Document
+from trajectories.importers.problems import Problem, UnreadableError
 from trajectories.importers.tables import column_names, table_rows
 
 

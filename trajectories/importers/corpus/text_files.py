@@ -10,14 +10,16 @@ from typing import Final, TypeAlias
 
 import yaml
 
-from trajectories.importers.base import NoTrajectory, Problem, UnreadableError
+from trajectories.importers.base import NoTrajectory
 from trajectories.importers.corpus.columns import Columns
 from trajectories.importers.corpus.documents import Document, as_date
 from trajectories.importers.corpus.pages import AS_MAIN_TEXT, MAX_PAGE_BYTES, main_content
 from trajectories.importers.corpus.settings import MAX_DOCUMENT_BYTES
 from trajectories.importers.encodings import not_utf8
+from trajectories.importers.file_names import unpacked_stem
 from trajectories.importers.loss import LossReport
 from trajectories.importers.packing import unpacked_name
+from trajectories.importers.problems import Problem, UnreadableError
 from trajectories.importers.sources import EmptyFileError, opened
 from trajectories.importers.values import Object
 from trajectories.model import JsonValue
@@ -35,8 +37,7 @@ Build: TypeAlias = Callable[[bytes, Path, Columns], Built]
 
 def text_document(path: Path, columns: Columns) -> Built | Problem:
     """A file as one document, by the end of its name, which is one of ``TEXT_KINDS``."""
-    name = Path(unpacked_name(path.name))
-    build, limit = TEXT_KINDS[name.suffix.lower()]
+    build, limit = TEXT_KINDS[Path(unpacked_name(path.name)).suffix.lower()]
     limit = min(limit, columns.settings.max_document_bytes)
     try:
         with opened(path, in_any_encoding=build is _page) as file:
@@ -48,7 +49,7 @@ def text_document(path: Path, columns: Columns) -> Built | Problem:
         return NoTrajectory("document without a text")
     except UnreadableError as error:
         return Problem(str(path), None, error.what, error.mend)
-    return replace(built, fallback_title=name.stem) if isinstance(built, Document) else built
+    return replace(built, fallback_title=unpacked_stem(path.name)) if isinstance(built, Document) else built
 
 
 def _plain_text(content: bytes, path: Path, _: Columns) -> Built:
