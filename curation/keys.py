@@ -11,9 +11,9 @@ import pyarrow.compute as pc
 from trajectories.dataset import Dataset
 from trajectories.errors import DamagedFileError
 from trajectories.part_files import part_batches, reading_part
-from trajectories.schemas import TRAJECTORIES, TURNS
 
-_OF_TURNS: Final = ("trajectory_id", "turn", "error_kind")
+_KEYS: Final = ("trajectory_id", "turn")
+_OF_TURNS: Final = (*_KEYS, "error_kind")
 """Columns of turns for which a part is refused. Where an action or observation is wrong, its turn is masked."""
 
 _OF_TRAJECTORIES: Final = (
@@ -35,7 +35,7 @@ def require_keys(rows: pa.Table, path: Path) -> None:
             UTF-8.
     """
     for name in (name for name in _OF_TURNS if name in rows.column_names):
-        _require_name(rows[name], TURNS.field(name), path)
+        _require_name(rows[name], name, path)
     if "turn" in rows.column_names and rows.num_rows and pc.min(rows["turn"]).as_py() < 1:
         raise _damaged("turns are numbered from 1, and one has a number below", path)
 
@@ -44,23 +44,23 @@ def require_names(dataset: Dataset) -> None:
     """Refuse trajectories that cannot be told apart.
 
     Raises:
-        DamagedFileError: a row has nothing, or bytes that are no UTF-8, where all that is recorded has a name.
+        DamagedFileError: a row has no id, or a name holds bytes that are not UTF-8.
     """
     for part in dataset.trajectory_parts():
         path = Path(part.path)
         with reading_part(path):
             for batch in part_batches(path, columns=_OF_TRAJECTORIES):
                 for name in _OF_TRAJECTORIES:
-                    _require_name(batch[name], TRAJECTORIES.field(name), path)
+                    _require_name(batch[name], name, path)
 
 
-def _require_name(column: pa.ChunkedArray | pa.Array, field: pa.Field, path: Path) -> None:
-    if column.null_count and not field.nullable:
-        raise _damaged(f"a row has no {field.name}", path)
+def _require_name(column: pa.ChunkedArray | pa.Array, name: str, path: Path) -> None:
+    if column.null_count and name in _KEYS:
+        raise _damaged(f"a row has no {name}", path)
     try:
         column.validate(full=True)
     except pa.ArrowInvalid as error:
-        raise _damaged(f"{field.name} has bytes that are not UTF-8", path) from error
+        raise _damaged(f"{name} has bytes that are not UTF-8", path) from error
 
 
 def _damaged(what: str, path: Path) -> DamagedFileError:

@@ -19,6 +19,7 @@ from pydantic import BaseModel, ConfigDict
 
 from curation.fingerprints import program
 from curation.manifest_files import damaged_parts, parts_below, read_manifest, refuse_newer, sha256_of, write_manifest
+from curation.pieces import part_digest
 from curation.profile import CurationProfile
 from trajectories.dataset import Dataset, check_name
 from trajectories.errors import DamagedFileError, InputError
@@ -120,6 +121,7 @@ class Manifest(BaseModel):
     num_turns: int
     num_kept: int
     parts: dict[str, PartFacts]
+    """By path, sorted."""
 
     def tells_of(self, parts: Collection[str], searches: Mapping[str, str]) -> bool:
         """Whether it is the manifest of these parts and searches."""
@@ -196,9 +198,15 @@ class Sidecar:
             )
 
     def scan(self) -> pl.LazyFrame:
-        """The rows of the whole sidecar, with the columns ``domain`` and ``run`` of the path.
+        """The rows of the `whole` sidecar, with the columns ``domain`` and ``run`` of the path.
 
-        They are those of the manifest: what a job that is under way, or was killed, has added does not count yet.
+        Raises:
+            InputError: there is no whole sidecar here.
+        """
+        return scan_parts([str(self.folder / part) for part in self.whole().parts], base=str(self.folder))
+
+    def whole(self) -> Manifest:
+        """The manifest, whose parts are all that counts: a job that is under way, or was killed, may have added others.
 
         Raises:
             InputError: there is no whole sidecar here.
@@ -208,7 +216,21 @@ class Sidecar:
             raise InputError(
                 "the data set is not curated", where=str(self.folder), mend="run: worldtape curate DATASET"
             )
-        return scan_parts([str(self.folder / part) for part in sorted(manifest.parts)], base=str(self.folder))
+        return manifest
+
+    def unjudged_parts(self, dataset: Dataset) -> list[str]:
+        """The turns parts of a data set that this sidecar does not tell of, or not as they are now; sorted paths below
+        ``turns/``.
+
+        Raises:
+            InputError: there is no whole sidecar here.
+        """
+        turns, judged = dataset.folder / "turns", self.whole().parts
+        return [
+            part
+            for part in (Path(found.path).relative_to(turns).as_posix() for found in dataset.turn_parts())
+            if part not in judged or part_origin(self.folder / part).turns != part_digest(turns, part)
+        ]
 
 
 def open_sidecar(dataset: Dataset, name: str = "default") -> Sidecar:

@@ -122,6 +122,18 @@ class Dataset:
             self._check(part.path, TURNS)
         return parts
 
+    def uncommitted_turn_parts(self) -> list[str]:
+        """The paths of turns' files that do not count, for there is none of the same trajectories; sorted.
+
+        One that is being written may be among them.
+
+        Raises:
+            InputError: there is no data set, or nothing in it.
+        """
+        committed = {part.path for part in self.turn_parts()}
+        found = self.filesystem.glob(f"{escape(self.root)}/turns/domain=*/run=*/part-*.parquet")
+        return sorted({*found} - committed)
+
     def trajectory_parts(self) -> list[Part]:
         """The files that hold the trajectories' rows, sorted."""
         parts = self._committed("*", "*")

@@ -9,7 +9,9 @@ import typer
 
 from trajectories import Dataset, InputError, WorldtapeError
 from trajectories.importers.urls import check_url, failure
+from trajectories.plurals import plural
 from trajectories.urls import is_local, shown_url, without_login
+from worldtape.console import note
 
 
 def local_dataset(name: str) -> Dataset:
@@ -19,6 +21,22 @@ def local_dataset(name: str) -> Dataset:
             "this needs a data set in a local folder", where=shown_url(name), mend="work on one and copy it there"
         )
     return Dataset(name)
+
+
+def note_uncommitted(verb: str, dataset: Dataset) -> None:
+    """Tell of turns that do not count."""
+    parts = dataset.uncommitted_turn_parts()
+    if parts:
+        count = plural(len(parts), "part")
+        why = "a run is being written, or a copy is not whole"
+        note(f"{verb}: {count} of turns left out, without the file of the same trajectories ({parts[0]}): {why}")
+
+
+def note_unjudged(verb: str, dataset: Dataset, num_parts: int) -> None:
+    """Tell of turns that are not curated as they are now."""
+    if num_parts:
+        told = f"{plural(num_parts, 'part')} of turns not judged as now; run: worldtape curate {dataset.url}"
+        note(f"{verb}: the data set has changed since it was curated, {told}")
 
 
 @contextmanager

@@ -90,12 +90,13 @@ def changes(this: Sidecar, other: Sidecar) -> Changes:
     """
     flows, code_points = Counter[_Flow](), Counter[_Flow]()
     only_this = only_other = 0
-    for part in sorted({*this.parts(), *other.parts()}):
-        ours, theirs = this.folder / part, other.folder / part
-        if not ours.exists() or not theirs.exists():
-            only_this += _num_rows(ours)
-            only_other += _num_rows(theirs)
+    of_this, of_other = this.whole().parts, other.whole().parts
+    for part in sorted({*of_this, *of_other}):
+        if part not in of_this or part not in of_other:
+            only_this += of_this[part].num_turns if part in of_this else 0
+            only_other += of_other[part].num_turns if part in of_other else 0
             continue
+        ours, theirs = this.folder / part, other.folder / part
         domain, _ = place_of_part(part)
         num_both = 0
         for *judged, num_turns, num_points in _joined(ours, theirs).iter_rows():

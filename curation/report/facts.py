@@ -12,7 +12,7 @@ from pydantic import BaseModel
 
 from curation.manifest_files import damaged_tables
 from curation.profile import CurationProfile
-from curation.report.amounts import Amounts, Tokens, amounts, tally, tokens_of
+from curation.report.amounts import Amounts, Count, Tokens, amounts, tally, tokens_of
 from curation.report.examples import Example, choose_examples
 from curation.report.histograms import Histogram, histograms
 from curation.report.imports import ImportFacts, import_facts
@@ -31,9 +31,8 @@ from curation.report.searched import (
 )
 from curation.sidecar import Manifest, Sidecar
 from trajectories.dataset import Dataset
-from trajectories.errors import InputError
 
-SCHEMA_VERSION = 3
+SCHEMA_VERSION = 4
 
 
 class Report(BaseModel):
@@ -47,6 +46,8 @@ class Report(BaseModel):
     versions: dict[str, str]
     dataset: DatasetFacts
     imports: list[ImportFacts]
+    num_parts_unjudged: Count
+    """Turns parts of the data set that the curation does not tell of, or not as they are now."""
     total: Amounts
     by_domain: dict[str, Amounts]
     stages: list[Stage]
@@ -85,9 +86,7 @@ def gather(dataset: Dataset, sidecar: Sidecar, tokens: Tokens | None = None) -> 
         InputError: the data set is not curated (or not yet whole).
         DamagedFileError: a part cannot be read.
     """
-    manifest = sidecar.manifest()
-    if manifest is None:
-        raise InputError("the data set is not curated", where=str(sidecar.folder), mend="run: worldtape curate DATASET")
+    manifest = sidecar.whole()
     _require_undamaged(sidecar, manifest)
     rows = sidecar.scan()
     tallied = tally(rows)
@@ -100,6 +99,7 @@ def gather(dataset: Dataset, sidecar: Sidecar, tokens: Tokens | None = None) -> 
         versions=manifest.versions,
         dataset=dataset_facts(dataset),
         imports=import_facts(dataset),
+        num_parts_unjudged=len(sidecar.unjudged_parts(dataset)),
         total=amounts(tallied, tokens_of(tokens)),
         by_domain={
             domain: amounts(tallied.filter(pl.col("domain") == domain), tokens_of(tokens, domain=domain))

@@ -141,7 +141,7 @@ def _last_stage() -> pl.Expr:
 def _trajectories_by_last_stage(sidecar: Sidecar) -> Counter[int]:
     """How many trajectories have lost their last turn at which stage. Part by part, for none goes over a part's end."""
     counts: Counter[int] = Counter()
-    for part in sidecar.parts():
+    for part in sidecar.whole().parts:
         found = (
             pl.scan_parquet(sidecar.folder / part, glob=False, hive_partitioning=False)
             .group_by("trajectory_id")

@@ -102,7 +102,7 @@ def _by_part(dataset: Dataset, sidecar: Sidecar) -> Iterator[pl.DataFrame]:
     """`_COUNTS` by `_ORIGIN` of each part. No trajectory goes over a part's end."""
     base = f"{dataset.root}/trajectories/"
     recorded = {part.path.removeprefix(base): part.path for part in dataset.trajectory_parts()}
-    judged = {*sidecar.parts()}
+    judged = {*sidecar.whole().parts}
     for name in sorted({*recorded, *judged}):
         rows = _headers(dataset, recorded.get(name))
         if name in judged:

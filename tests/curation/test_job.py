@@ -255,8 +255,14 @@ def test_what_a_job_has_added_counts_once_it_is_done(dataset: Dataset) -> None:
     assert second.num_turns == first.num_turns + 8
     (first.sidecar.folder / "manifest.json").write_bytes(written)  # as before the job's last step
     assert len(first.sidecar.scan().collect()) == first.num_turns
-    write_report(dataset, first.sidecar)
+    (new,) = first.sidecar.unjudged_parts(dataset)
+    assert new.startswith("domain=terminal/run=r3/")
+    page = write_report(dataset, first.sidecar)
+    assert json.loads(page.with_suffix(".json").read_text())["num_parts_unjudged"] == 1
+    assert "1 part of its turns is not judged as it is now" in page.read_text()
     assert curate(dataset, profile=alone).num_turns == second.num_turns
+    assert first.sidecar.unjudged_parts(dataset) == []
+    assert "not judged" not in write_report(dataset, first.sidecar).read_text()
 
 
 def test_a_sidecar_that_was_to_be_replaced_comes_back_where_the_job_fails(dataset: Dataset) -> None:

@@ -114,7 +114,7 @@ def as_text(texts: list[bytes | None]) -> pa.Array:
         ),
         ("turns", "error_kind", as_text([b"\xff"] * 16), "error_kind has bytes that are not UTF-8"),
         ("trajectories", "source", as_text([b"\xff"] * 2), "source has bytes that are not UTF-8"),
-        ("trajectories", "licence", as_text([None] * 2), "a row has no licence"),
+        ("trajectories", "trajectory_id", as_text([None] * 2), "a row has no trajectory_id"),
         ("trajectories", "engine", as_text([b"\xff"] * 2), "engine has bytes that are not UTF-8"),
     ],
 )

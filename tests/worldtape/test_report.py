@@ -35,6 +35,26 @@ def test_every_reason_says_whether_its_turns_leave_the_loss(
     assert {name: MEANINGS[Reason(name)] in line for name, line in lines.items()} == dict.fromkeys(lines, True)
 
 
+@pytest.mark.parametrize("verb", ["report", "inspect"])
+def test_turns_that_are_not_judged_yet_are_told(worldtape: Worldtape, curated: Dataset, verb: str) -> None:
+    assert "not judged" not in worldtape(verb, curated.folder).err
+    record(curated, "new", [("ls\n", "a new and long answer")], run="later")
+    compact(curated, "later")
+    told = worldtape(verb, curated.folder).err
+    assert f"{verb}: the data set has changed since it was curated, 1 part of turns not judged as now" in told
+
+
+@pytest.mark.parametrize("verb", ["curate", "inspect"])
+def test_turns_without_the_file_of_their_trajectories_are_told(
+    worldtape: Worldtape, recorded: Dataset, verb: str
+) -> None:
+    lost = recorded.trajectory_parts()[0].path
+    Path(lost).unlink()
+    told = worldtape(verb, recorded.folder).err
+    turns = lost.replace("/trajectories/", "/turns/")
+    assert f"{verb}: 1 part of turns left out, without the file of the same trajectories ({turns})" in told
+
+
 def test_the_page_calls_one_as_one(worldtape: Worldtape, tmp_path: Path) -> None:
     dataset = Dataset(tmp_path / "data")
     record(dataset, "only", [("ls\n", "a new and long answer")])

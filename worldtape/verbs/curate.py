@@ -12,7 +12,7 @@ import typer
 from trajectories import JsonValue
 from trajectories.plurals import plural
 from worldtape.console import note, progress, show_json, show_table
-from worldtape.datasets import local_dataset
+from worldtape.datasets import local_dataset, note_uncommitted
 from worldtape.extras import extra
 from worldtape.options import Scheduler, Workers, path_here
 
@@ -74,6 +74,7 @@ def run(
     chosen = CurationProfile.from_toml(profile) if profile else CurationProfile()
     if draw is not None:
         chosen = chosen.model_copy(update={"draw": Draw(draw)})
+    note_uncommitted(NAME, opened)
     with opened.naming_damage():
         summary = curate(
             opened,

@@ -12,7 +12,7 @@ import typer
 from trajectories import Dataset, InputError, Trajectory
 from trajectories.plurals import plural
 from worldtape.console import note, show_facts, show_json, show_table, show_text
-from worldtape.datasets import reading
+from worldtape.datasets import note_uncommitted, note_unjudged, reading
 from worldtape.extras import extra
 
 NAME = "inspect"
@@ -43,6 +43,7 @@ def run(
     """
     with reading(dataset) as opened:
         if trajectory is None:
+            note_uncommitted(NAME, opened)
             trajectories = opened.scan_trajectories()
             _show_overview(trajectories, _sidecar(opened, curation), limit, as_json=as_json)
         else:
@@ -137,7 +138,9 @@ def _sidecar(dataset: Dataset, name: str | None) -> pl.LazyFrame | None:
     with extra("curate"):
         from curation import open_sidecar
 
-    return open_sidecar(dataset, chosen).scan()
+    sidecar = open_sidecar(dataset, chosen)
+    note_unjudged(NAME, dataset, len(sidecar.unjudged_parts(dataset)))
+    return sidecar.scan()
 
 
 def _judgements(trajectory: Trajectory, sidecar: pl.LazyFrame | None) -> dict[int, Row]:

@@ -11,7 +11,7 @@ import typer
 from trajectories import JsonValue
 from trajectories.plurals import plural
 from worldtape.console import note, show_json, show_table
-from worldtape.datasets import local_dataset
+from worldtape.datasets import local_dataset, note_unjudged
 from worldtape.extras import extra
 
 if TYPE_CHECKING:
@@ -56,6 +56,7 @@ def run(
         show_json(_as_json(report, page, compared))
         return
     _show(report)
+    note_unjudged(NAME, opened, report.num_parts_unjudged)
     note(f"report: the report is {page}")
     if compared is not None:
         _show_comparison(compared[1])
@@ -65,6 +66,7 @@ def run(
 def _as_json(report: Report, page: Path, compared: tuple[Path, Comparison] | None) -> dict[str, JsonValue]:
     return {
         "report": str(page),
+        "parts_unjudged": report.num_parts_unjudged,
         "turns": report.total.num_turns,
         "kept": report.total.num_kept,
         "classes": {
