@@ -52,7 +52,10 @@ CLASSES = tuple(TurnClass)
 
 
 class Thresholds(BaseModel):
-    """Where the classes end; `classify` says how they are used. Ratios are of lengths (R)."""
+    """Where the classes end; `classify` says how they are used. Ratios are of lengths (R).
+
+    The shares and ratios are by default those of Qwen-AgentWorld (Qwen Team, 2026, arXiv:2606.24597).
+    """
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 

@@ -8,7 +8,7 @@ import sys
 import unicodedata
 from importlib.metadata import version
 
-from curation.sources import digest
+from curation.program_digest import digest
 
 NUM_DIGITS = 16
 """Of a fingerprint, in hexadecimal: 64 bits."""

@@ -30,7 +30,8 @@ _WRAP = 2**64 - 1
 
 
 class KeepRatios(BaseModel):
-    """The share of each class's turns that stays in the loss."""
+    """The share of each class's turns that stays in the loss: by default that of Qwen-AgentWorld (Qwen Team, 2026,
+    arXiv:2606.24597)."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 

@@ -8,7 +8,13 @@ from pathlib import Path
 
 import polars as pl
 
-from curation.contamination import Contamination, find_contamination, open_contamination, require_benchmark
+from curation.contamination import (
+    Contamination,
+    benchmark_name,
+    find_contamination,
+    open_contamination,
+    require_benchmark,
+)
 from curation.duplicates import Duplicates, Unit, find_duplicates, open_duplicates
 from curation.elsewhere import Elsewhere
 from curation.filters import Filters, Scope
@@ -174,7 +180,7 @@ def check_benchmarks(sidecars: Sequence[Sidecar], benchmarks: Sequence[Path]) ->
     """
     for path in benchmarks:
         require_benchmark(path)
-    given = {path.resolve().name for path in benchmarks}
+    given = {*map(benchmark_name, benchmarks)}
     for sidecar in sidecars:
         contamination = Contamination(sidecar.folder / Contamination.NAME)
         found, manifest = contamination.summary(), sidecar.manifest()

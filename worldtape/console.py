@@ -63,13 +63,15 @@ def _plain_lines(verb: str, unit: str, units: str | None) -> Iterator[Report]:
 
 @contextmanager
 def _live_bar(verb: str, unit: str, units: str | None) -> Iterator[Report]:
-    columns: list[ProgressColumn] = [TextColumn(verb), BarColumn(), MofNCompleteColumn(), _Unit(unit, units)]
-    columns += [_Rate(), TimeRemainingColumn(), TextColumn("{task.fields[detail]}")]
+    # Names are no markup: a path may well have [brackets] in it.
+    names = TextColumn("{task.description}", markup=False), TextColumn("{task.fields[detail]}", markup=False)
+    columns: list[ProgressColumn] = [names[0], BarColumn(), MofNCompleteColumn(), _Unit(unit, units)]
+    columns += [_Rate(), TimeRemainingColumn(), names[1]]
     with Progress(*columns, console=Console(stderr=True)) as bar:
-        task = bar.add_task(verb, total=None, detail="")
+        task = bar.add_task(harmless(verb), total=None, detail="")
 
         def report(done: int, total: int | None, detail: str = "") -> None:
-            bar.update(task, completed=done, total=total, detail=detail)
+            bar.update(task, completed=done, total=total, detail=harmless(detail))
 
         yield report
 
@@ -162,6 +164,11 @@ class _Stdout(Console):
         raise BrokenPipeError
 
 
+def _stdout() -> _Stdout:
+    """Where tables go; a file or a pipe has no width to fit into."""
+    return _Stdout(width=None if sys.stdout.isatty() else _PLAIN_WIDTH)
+
+
 def show_json(value: object) -> None:
     """The machine's form of a report: one JSON document on stdout. What JSON cannot say becomes text."""
     text = json.dumps(_plain(value), ensure_ascii=False, allow_nan=False, indent=2)
@@ -188,11 +195,13 @@ def show_text(text: str) -> None:
 
 def show_facts(title: str, facts: Mapping[str, object]) -> None:
     """Names and values, one a line."""
-    table = Table(title=title, title_justify="left", show_header=False, box=None)
+    table = Table(title=_text(title, style="italic"), title_justify="left", show_header=False, box=None)
+    table.add_column()
+    table.add_column(overflow="fold")
     for name, value in facts.items():
-        table.add_row(name, Text(harmless(str(value))))
+        table.add_row(_text(name), _text(str(value)))
     with _for_a_reader():
-        _Stdout(soft_wrap=True).print(table)
+        _stdout().print(table)
 
 
 def show_table(title: str, columns: Sequence[str], rows: Iterable[Sequence[object]]) -> None:
@@ -201,13 +210,12 @@ def show_table(title: str, columns: Sequence[str], rows: Iterable[Sequence[objec
     table = Table(box=None, pad_edge=False)
     for index, column in enumerate(columns):
         numeric = bool(cells) and all(isinstance(row[index], int | float) for row in cells)
-        table.add_column(column, justify="right" if numeric else "left", overflow="fold")
+        table.add_column(_text(column), justify="right" if numeric else "left", overflow="fold")
     for row in cells:
-        table.add_row(*(Text(_shown(value)) for value in row))
-    # A file or a pipe has no width to fit into.
+        table.add_row(*(_text(_shown(value)) for value in row))
     with _for_a_reader():
-        console = _Stdout(width=None if sys.stdout.isatty() else _PLAIN_WIDTH)
-        console.print(Text(title, style="italic"))
+        console = _stdout()
+        console.print(_text(title, style="italic"))
         console.print(table)
 
 
@@ -216,4 +224,9 @@ def _shown(value: object) -> str:
         return "yes" if value else "no"
     if isinstance(value, int):
         return f"{value:,}"
-    return f"{value:.4g}" if isinstance(value, float) else harmless(str(value))
+    return f"{value:.4g}" if isinstance(value, float) else str(value)
+
+
+def _text(text: str, style: str = "") -> Text:
+    """A text as it is: of a plain string rich obeys what stands in brackets."""
+    return Text(harmless(text), style=style)

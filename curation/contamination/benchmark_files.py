@@ -1,10 +1,10 @@
 """Benchmarks as items of text, from what they are published as: rows, text files, folders of tasks.
 
-The name of the file or folder is the benchmark's *source*. A JSONL or Parquet file, and a JSON file that is a list,
-have an item a row; any other file is one item. A folder is walked in the order of its names: a folder that holds a file
-of `TASK_FILES` is one item, with the texts of all files below it; left out are hidden files, and links and what is no
-text in UTF-8, which `unread_files` names. Rows that have the same id are one item: AgentWorldBench repeats a trajectory
-in every row of it, and others have a row a turn. Compressed files are read as what they hold.
+The name of the file or folder is the benchmark's *source*. A JSONL, CSV, TSV or Parquet file, and a JSON file that is
+a list, have an item a row; any other file is one item. A folder is walked in the order of its names: a folder that
+holds a file of `TASK_FILES` is one item, with the texts of all files below it; left out are hidden files, and links and
+what is no text in UTF-8, which `unread_files` names. Rows that have the same id are one item: AgentWorldBench repeats a
+trajectory in every row of it, and others have a row a turn. Compressed files are read as what they hold.
 
 Every string of a row is a text of its own: a short task is found although the row has much else. A list of strings is
 one as well, for they may be the lines of a text. What has no blank in it is none: a URL, a path, the name of a program.
@@ -16,36 +16,31 @@ import codecs
 import json
 import tomllib
 from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
-from typing import BinaryIO, Final, NamedTuple
+from typing import Final, NamedTuple
 
-import pyarrow as pa
-import pyarrow.parquet as pq
 import yaml
 
-from trajectories.errors import DamagedFileError, InputError
-from trajectories.importers.encodings import conversion, not_utf8, wide_encoding
-from trajectories.importers.packing import COMPRESSED, DAMAGE, open_packed, unpacked_name
+from curation.contamination.benchmark_rows import (
+    ID_KEYS,
+    contents,
+    delimited_rows,
+    json_lines,
+    opened,
+    parquet_rows,
+    parsed,
+    refused_encoding,
+)
+from trajectories.errors import InputError
+from trajectories.importers.encodings import conversion, wide_encoding
+from trajectories.importers.packing import unpacked_name
 from trajectories.model import JsonValue
 
 TASK_FILES: Final = frozenset({"task.yaml", "task.yml", "task.toml", "task.json", "task.md", "instruction.md"})
 """A folder with one of these is a task."""
 
-ID_KEYS: Final = (
-    "id",
-    "instance_id",
-    "task_id",
-    "question_id",
-    "uid",
-    "trajectory_id",
-    "episode_id",
-    "conversation_id",
-)
-"""The first of these that a row has names it; without one, its place does."""
-
 _LINES: Final = (".jsonl", ".ndjson")
-_ROWS_AT_ONCE: Final = 64
+_DELIMITERS: Final = {".csv": ",", ".tsv": "\t"}
 _BINARY_PROBE: Final = 8192
 _READ_AT_ONCE: Final = 2**20
 
@@ -65,14 +60,24 @@ def read_benchmark(path: Path) -> Iterator[BenchmarkItem]:
         InputError: there is no such file, it is not what its ending says, or not in UTF-8.
         DamagedFileError: a Parquet file or a compressed one cannot be read.
     """
-    source = path.resolve().name
+    source = benchmark_name(path)
     if path.is_dir():
-        yield from (BenchmarkItem(source, item, text) for item, text in _folder(path))
+        yield from (BenchmarkItem(source, _writable(item), text) for item, text in _folder(path))
         return
     require_benchmark(path)
     _check_begins_as_text(path)
     for item, text in _file(path):
-        yield BenchmarkItem(source, item or path.name, text)
+        yield BenchmarkItem(source, _writable(item or path.name), text)
+
+
+def benchmark_name(path: Path) -> str:
+    """What a benchmark is called, and its items' source: the name of its file or folder, wherever that is seen from."""
+    return _writable(path.resolve().name)
+
+
+def _writable(name: str) -> str:
+    """A name as a table can hold it: files and rows may have names that are no Unicode text."""
+    return name.encode(errors="replace").decode()
 
 
 def require_benchmark(path: Path) -> None:
@@ -137,9 +142,9 @@ def _folder(top: Path) -> Iterator[tuple[str, str]]:
 def _texts_of_file(path: Path) -> Iterator[str]:
     """The whole of a file, and each string in it where its ending says how to read it: a task may be one of them."""
     try:
-        text = _contents(path).decode("utf-8-sig").replace("\r\n", "\n").replace("\r", "\n")
+        text = contents(path).decode("utf-8-sig").replace("\r\n", "\n").replace("\r", "\n")
     except UnicodeDecodeError as error:
-        raise _not_utf8(error, str(path)) from error
+        raise refused_encoding(error, str(path)) from error
     yield text
     yield from filter(_is_text, _strings_of_file(text, _ending(path)))
 
@@ -161,15 +166,15 @@ def _strings_of_file(text: str, ending: str) -> list[str]:
 
 
 def _is_readable(path: Path, *, in_task: bool = False) -> bool:
-    """Whether a file is read: a text or, where it is no part of a task, rows. Those of JSON tell themselves where they
-    are not in UTF-8.
+    """Whether a file is read: a text or, where it is no part of a task, rows. Those of JSON and of tables tell
+    themselves where they are not in UTF-8.
     """
     if not in_task and _is_parquet(path):
         return True
     head = _head(path)
     if b"\0" in head or wide_encoding(head):
         return False
-    return (not in_task and _ending(path) in (*_LINES, ".json")) or _is_utf8(path)
+    return (not in_task and _ending(path) in (*_LINES, *_DELIMITERS, ".json")) or _is_utf8(path)
 
 
 def _check_begins_as_text(path: Path) -> None:
@@ -183,7 +188,7 @@ def _check_begins_as_text(path: Path) -> None:
         raise InputError(
             "this is no text",
             where=str(path),
-            mend="give JSONL, JSON, Parquet, text, any but Parquet compressed, or a folder",
+            mend="give JSONL, JSON, CSV, Parquet, text, any but Parquet compressed, or a folder",
         )
 
 
@@ -192,14 +197,14 @@ def _is_parquet(path: Path) -> bool:
 
 
 def _head(path: Path) -> bytes:
-    with _opened(path) as file:
+    with opened(path) as file:
         return file.read(_BINARY_PROBE)
 
 
 def _is_utf8(path: Path) -> bool:
     decoder = codecs.getincrementaldecoder("utf-8")()
     try:
-        with _opened(path) as file:
+        with opened(path) as file:
             while some := file.read(_READ_AT_ONCE):
                 decoder.decode(some)
         decoder.decode(b"", final=True)
@@ -208,78 +213,28 @@ def _is_utf8(path: Path) -> bool:
     return True
 
 
-def _not_utf8(error: UnicodeDecodeError, where: str) -> InputError:
-    what, mend = not_utf8(error)
-    return InputError(f"a benchmark is {what}", where=where, mend=mend)
-
-
 def _ending(path: Path) -> str:
     """What says how to read it, in small letters: of a compressed file, that of what it holds."""
     return Path(unpacked_name(path.name)).suffix.lower()
-
-
-@contextmanager
-def _opened(path: Path) -> Iterator[BinaryIO]:
-    """A file, unpacked where it is compressed."""
-    is_packed = path.name.lower().endswith(COMPRESSED)
-    try:
-        with open_packed(path) as file:
-            yield file
-    except DAMAGE as error:
-        if not is_packed:
-            raise
-        raise DamagedFileError("a benchmark cannot be unpacked", where=str(path), mend="fetch it again") from error
-
-
-def _contents(path: Path) -> bytes:
-    with _opened(path) as file:
-        return file.read()
 
 
 def _file(path: Path) -> Iterator[tuple[str, str]]:
     """The items of a file; the only one has no name."""
     match _ending(path):
         case ending if ending in _LINES:
-            yield from _items(_json_lines(path))
+            yield from _items(json_lines(path))
+        case ending if ending in _DELIMITERS:
+            yield from _items(delimited_rows(path, _DELIMITERS[ending]))
         case ".parquet" if _is_parquet(path):
-            yield from _items(_parquet_rows(path))
+            yield from _items(parquet_rows(path))
         case ".json":
-            value = _parsed(_contents(path), str(path))
+            value = parsed(contents(path), str(path))
             if isinstance(value, list):
                 yield from _items(enumerate(value, start=1))
             else:
                 yield from (("", text) for text in _texts_of(value))
         case _:
             yield from (("", text) for text in _texts_of_file(path))
-
-
-def _json_lines(path: Path) -> Iterator[tuple[int, JsonValue]]:
-    with _opened(path) as lines:
-        for number, line in enumerate(lines, start=1):
-            if line.strip():
-                yield number, _parsed(line, f"{path}, line {number}")
-
-
-def _parsed(text: bytes, where: str) -> JsonValue:
-    try:
-        value: JsonValue = json.loads(text)
-    except UnicodeDecodeError as error:
-        raise _not_utf8(error, where) from error
-    except (ValueError, RecursionError) as error:
-        raise InputError("a benchmark is not JSON", where=where, mend=str(error)) from error
-    return value
-
-
-def _parquet_rows(path: Path) -> Iterator[tuple[int, JsonValue]]:
-    number = 0
-    try:
-        with pq.ParquetFile(path) as file:
-            for batch in file.iter_batches(batch_size=_ROWS_AT_ONCE):
-                for row in batch.to_pylist():
-                    number += 1
-                    yield number, row
-    except (pa.ArrowInvalid, OSError) as error:
-        raise DamagedFileError("a benchmark cannot be read", where=str(path), mend="fetch it again") from error
 
 
 def _items(rows: Iterator[tuple[int, JsonValue]]) -> Iterator[tuple[str, str]]:

@@ -58,6 +58,7 @@ class NgramIndex:
     names: Sequence[str]
     items: Ends
     sizes: Ends
+    """How many distinct n-grams each group has, boilerplate left out."""
     hashes: Hashes
     starts: Ends
     postings: Ends

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import polars as pl
 
-from curation.contamination.benchmark_files import BenchmarkItem, read_benchmark
+from curation.contamination.benchmark_files import BenchmarkItem, benchmark_name, read_benchmark
 from curation.contamination.index import SourceFacts, build_index
 from curation.contamination.scan import scan_pieces
 from curation.contamination.table import HITS, KEYS, ContaminationSummary, open_contamination
@@ -79,7 +79,7 @@ def _distinct(benchmarks: Sequence[Path]) -> Sequence[Path]:
     """The benchmarks, whose names must tell them apart."""
     if not benchmarks:
         raise InputError("there is no benchmark to search for", mend="give files or folders of one")
-    for name, count in Counter(path.resolve().name for path in benchmarks).items():
+    for name, count in Counter(map(benchmark_name, benchmarks)).items():
         if count > 1:
             raise InputError("two benchmarks have one name", where=name, mend="rename one, or give the folder above")
     return benchmarks
@@ -89,14 +89,9 @@ def _texts_of(path: Path) -> Iterator[BenchmarkItem]:
     yielded = False
     for text in read_benchmark(path):
         yielded = True
-        yield text._replace(source=_written(text.source), item=_written(text.item))
+        yield text
     if not yielded:
         raise InputError("a benchmark holds no text", where=str(path), mend="check the path")
-
-
-def _written(name: str) -> str:
-    """A name as a table can hold it: files and rows may have names that are no Unicode text."""
-    return name.encode(errors="replace").decode()
 
 
 def _hits_in(path: Path) -> pl.DataFrame:

@@ -20,12 +20,13 @@ from curation.duplicates.clusters import Clusters, candidates, cluster
 from curation.duplicates.kernel import Flags, ShingleSets
 from curation.duplicates.numbering import Numbered, SignedTurns, WholeTrajectories
 from curation.duplicates.shingle_files import trajectory_sets, turn_sets, wanted_turns
-from curation.duplicates.signatures import ShingleFiles, SignedFiles, shingle_pieces, sign_pieces
+from curation.duplicates.signatures import TEXTS, SignedFiles, shingle_sets, sign_pieces
 from curation.duplicates.table import SCHEMAS, DuplicatesSummary, Unit, UnitSummary, open_duplicates
 from curation.fingerprints import fingerprint_of, program
 from curation.passes import Workers, turn_pieces
 from curation.pieces import Piece, contents_of
 from curation.search_settings import DuplicateSettings
+from curation.selected_rows import SelectedFiles, write_selected
 from trajectories.dataset import Dataset
 from trajectories.files import make_folder
 
@@ -126,12 +127,12 @@ def _fetch(
     """The shingles of the wanted turns, by a second pass over the pieces that have some."""
     tasks = wanted_turns(wanted, turns, pieces)
     workers.do(
-        functools.partial(shingle_pieces, turns_folder, work, settings=settings),
+        functools.partial(write_selected, turns_folder, work, TEXTS, functools.partial(shingle_sets, settings)),
         tasks,
         [task.piece.num_bytes for task in tasks],
         stage="duplicates, those alike",
     )
-    return turn_sets(wanted, turns, [ShingleFiles.of(task.piece, work) for task in tasks], work / "turn-shingles")
+    return turn_sets(wanted, turns, [SelectedFiles.of(task.piece, work) for task in tasks], work / "turn-shingles")
 
 
 def _table(numbered: Numbered, clusters: Clusters, unit: Unit) -> pa.Table:

@@ -202,6 +202,9 @@ def link(
 ) -> int:
     """Unite, in ``parents``, the similar texts of one band; the least of a cluster is its root.
 
+    The clusters of several bands are the same in whichever order these come: what is compared depends on the band
+    alone, but for texts that are united already.
+
     Args:
         keys, members: the texts whose key another text has too, sorted by key, and then by text.
         neighbours: how many earlier texts of its bucket a text is compared with.

@@ -10,26 +10,27 @@ import numpy as np
 
 from curation.duplicates.kernel import Flags, ShingleSets
 from curation.duplicates.numbering import SignedTurns, WholeTrajectories
-from curation.duplicates.signatures import ShingleFiles, WantedShingles, sorted_set
+from curation.duplicates.signatures import sorted_set
 from curation.pieces import Piece
+from curation.selected_rows import SelectedFiles, SelectedRows
 from curation.text_buffers import Ends
 from trajectories.files import storage_errors
 
 
-def wanted_turns(wanted: Flags, turns: SignedTurns, pieces: Sequence[Piece]) -> list[WantedShingles]:
+def wanted_turns(wanted: Flags, turns: SignedTurns, pieces: Sequence[Piece]) -> list[SelectedRows]:
     """Which rows of each piece are wanted, for the pieces that have one; ``wanted`` is by the number of the turn."""
     rows = np.sort(turns.rows[wanted])
     ends = turns.piece_ends
     places = np.searchsorted(rows, ends)
-    found = [WantedShingles(piece, rows[places[k] : places[k + 1]] - ends[k]) for k, piece in enumerate(pieces)]
+    found = [SelectedRows(piece, rows[places[k] : places[k + 1]] - ends[k]) for k, piece in enumerate(pieces)]
     return [one for one in found if one.rows.size]
 
 
-def turn_sets(wanted: Flags, turns: SignedTurns, files: Sequence[ShingleFiles], target: Path) -> ShingleSets:
+def turn_sets(wanted: Flags, turns: SignedTurns, files: Sequence[SelectedFiles], target: Path) -> ShingleSets:
     """The sets of the wanted turns, by their numbers; the others' are empty. The pieces' files are used up.
 
     Args:
-        files: those of the pieces that have wanted turns, in order.
+        files: `curation.duplicates.signatures.shingle_sets` of the pieces that have wanted turns, in order.
         target: the file to make.
 
     Raises:
@@ -37,11 +38,11 @@ def turn_sets(wanted: Flags, turns: SignedTurns, files: Sequence[ShingleFiles], 
     """
     with storage_errors(target), target.open("wb") as file:
         for of_piece in files:
-            with of_piece.shingles.open("rb") as shingles:
+            with of_piece.values.open("rb") as shingles:
                 shutil.copyfileobj(shingles, file)
-            of_piece.shingles.unlink()
+            of_piece.values.unlink()
     numbers = np.argsort(turns.rows)
-    sizes = [np.load(of_piece.sizes) for of_piece in files]
+    sizes = [np.load(of_piece.sizes) // np.uint64().nbytes for of_piece in files]
     return _sets(numbers[wanted[numbers]], sizes, target, wanted.size)
 
 

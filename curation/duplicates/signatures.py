@@ -1,7 +1,8 @@
 """What is read from the turns: signatures of all of them, then the shingle sets of the candidates.
 
-Both are made piece by piece (`curation.pieces`), a row group in memory at a time. What a piece gives is a file of its
-own, which appears whole or not at all and depends on nothing but the turns and the settings.
+The signatures are made piece by piece (`curation.pieces`), a row group in memory at a time. What a piece gives is a
+file of its own, which appears whole or not at all and depends on nothing but the turns and the settings.
+`curation.selected_rows` does the same for the shingle sets.
 """
 
 from __future__ import annotations
@@ -10,7 +11,7 @@ import hashlib
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, BinaryIO, Final, TypeVar
+from typing import Any, Final, TypeVar
 
 import numpy as np
 import pyarrow as pa
@@ -22,12 +23,12 @@ from curation.ngrams import Hashes, texts_of
 from curation.passes import row_groups
 from curation.pieces import Piece
 from curation.search_settings import DuplicateSettings
-from curation.text_buffers import Ends, buffers_of, in_one_piece
+from curation.text_buffers import buffers_of, in_one_piece
 from curation.words import lower_table
 from trajectories.files import storage_errors, written_whole
 
 _KEYS = ("turn", "started_at")
-_TEXTS = ("action", "observation")
+TEXTS = ("action", "observation")
 _DIGEST_BYTES = 16
 DIGEST = pa.binary(_DIGEST_BYTES)
 
@@ -58,21 +59,6 @@ class SignedFiles:
 
     def paths(self) -> list[Path]:
         return [self.signed, self.stretches]
-
-
-@dataclass(frozen=True, slots=True)
-class ShingleFiles:
-    """The shingles of the turns of a piece that are wanted, which depends on all other turns: no other search has use
-    for them."""
-
-    shingles: Path
-    """The sets of the wanted turns, one after the other, 64 bits a shingle."""
-    sizes: Path
-    """How many shingles each wanted turn has, as NumPy saves it."""
-
-    @classmethod
-    def of(cls, piece: Piece, work: Path) -> ShingleFiles:
-        return cls(*(piece.file(work, kind) for kind in ("shingles", "sizes")))
 
 
 def band_name(band: int) -> str:
@@ -106,7 +92,7 @@ def sign_pieces(turns: Path, kept: Path, pieces: Sequence[Piece], settings: Dupl
             pq.ParquetWriter(signed_file, _turns_schema(settings.num_bands), **_HASHES) as signed_writer,
             pq.ParquetWriter(stretches_file, _stretches_schema(settings), **_HASHES) as stretches_writer,
         ):
-            for rows in row_groups(turns, piece, ("trajectory_id", *_KEYS, *_TEXTS)):
+            for rows in row_groups(turns, piece, ("trajectory_id", *_KEYS, *TEXTS)):
                 of_turns, of_stretches = _sign_rows(rows, num_stretches, drawn, settings)
                 signed_writer.write_table(of_turns)
                 stretches_writer.write_table(of_stretches)
@@ -176,7 +162,7 @@ def _sign_rows(
 
 def _digests(rows: pa.Table) -> pa.Array:
     """A hash of the exact texts of each turn; a null is not an empty text."""
-    digests = [_digest(*texts) for texts in zip(*(_bytes_of(rows[name]) for name in _TEXTS), strict=True)]
+    digests = [_digest(*texts) for texts in zip(*(_bytes_of(rows[name]) for name in TEXTS), strict=True)]
     return pa.array(digests, DIGEST)
 
 
@@ -205,48 +191,12 @@ def digest_of(digests: bytes) -> bytes:
     return hashlib.blake2b(digests, digest_size=_DIGEST_BYTES).digest()
 
 
-@dataclass(frozen=True, slots=True)
-class WantedShingles:
-    """The turns of a piece whose shingles are wanted, by their place in it, ascending."""
-
-    piece: Piece
-    rows: Ends
-
-
-def shingle_pieces(turns: Path, work: Path, tasks: Sequence[WantedShingles], settings: DuplicateSettings) -> None:
-    """Write the shingle sets of the wanted turns of every piece that has none yet.
-
-    Raises:
-        DamagedFileError: a row group cannot be read.
-        StorageError: the disk is full or fails.
-    """
-    for wanted in tasks:
-        files = ShingleFiles.of(wanted.piece, work)
-        if files.shingles.exists():
-            continue
-        with (
-            storage_errors(files.shingles),
-            written_whole(files.shingles) as shingles_file,
-            written_whole(files.sizes) as sizes_file,
-        ):
-            sizes = [_write_set(found, shingles_file) for found in _shingle_sets(turns, wanted, settings)]
-            np.save(sizes_file, np.array(sizes, np.int64))
-
-
-def _write_set(found: Hashes, file: BinaryIO) -> int:
-    file.write(found.data)
-    return found.size
-
-
-def _shingle_sets(turns: Path, wanted: WantedShingles, settings: DuplicateSettings) -> Iterator[Hashes]:
-    start = 0
-    for rows in row_groups(turns, wanted.piece, _TEXTS):
-        first, end = np.searchsorted(wanted.rows, [start, start + rows.num_rows])
-        some = rows.take(pa.array(wanted.rows[first:end] - start))
-        actions, observations = texts_of(some["action"]), texts_of(some["observation"])
-        for turn in range(some.num_rows):
-            yield sorted_set(kernel.shingles_of(turn, actions, observations, lower_table(), settings.shingle_words))
-        start += rows.num_rows
+def shingle_sets(settings: DuplicateSettings, rows: pa.Table) -> Iterator[bytes]:
+    """The shingles of each turn of a table of `TEXTS`, sorted, 64 bits a shingle."""
+    actions, observations = (texts_of(rows[name]) for name in TEXTS)
+    for turn in range(rows.num_rows):
+        found = kernel.shingles_of(turn, actions, observations, lower_table(), settings.shingle_words)
+        yield sorted_set(found).tobytes()
 
 
 def sorted_set(values: Hashes) -> Hashes:

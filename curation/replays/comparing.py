@@ -13,8 +13,6 @@ from __future__ import annotations
 import json
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
-from enum import Enum
 from pathlib import Path
 from typing import TypeAlias
 
@@ -23,71 +21,24 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from curation.pieces import Piece
-from curation.replays.alignment import Block, common_blocks
-from curation.replays.digests import FetchedFiles, fetched
+from curation.replays.differences import Differences, Outcome
+from curation.replays.digests import fetched
 from curation.replays.plan import PLACE, Group
-from curation.replays.spans import Spans, outside, shifted, union
+from curation.replays.spans import Spans
 from curation.replays.table import SPANS
 from curation.search_settings import VolatileSettings
+from curation.selected_rows import SelectedFiles
 from trajectories.files import storage_errors, written_whole
+from trajectories.spooled_bytes import spooling_in
 
 _COUNTS = b"counts"
 
-Row: TypeAlias = "dict[str, object]"
+_SPANS_AT_ONCE = 2**14
+
+_Row: TypeAlias = "tuple[Mapping[str, object], Spans]"
+"""The columns of a row but its spans, and these."""
 _Text: TypeAlias = tuple[int, int]
 """Which observation: the number of the piece it is of, and its own among those fetched from there."""
-
-
-class Outcome(Enum):
-    """What becomes of a text that has no spans in common with its reference."""
-
-    DIVERGED = "num_diverged"
-    SKIPPED = "num_skipped"
-
-
-def volatile_spans(
-    reference: str, others: Iterable[str], settings: VolatileSettings
-) -> tuple[Spans, list[Spans | Outcome]]:
-    """What is volatile in a text and in others that were observed in its stead.
-
-    Args:
-        reference: the text that all others are compared with.
-        others: they are needed one at a time, and only once.
-
-    Returns:
-        The spans of the reference, and of each other its own, or why it has none.
-    """
-    compared = [_compared(reference, other, settings) for other in others]
-    common = [found for found in compared if isinstance(found, _Common)]
-    spans = union(found.spans for found in common)
-    return spans, [found.own_spans(spans) if isinstance(found, _Common) else found for found in compared]
-
-
-@dataclass(frozen=True, slots=True)
-class _Common:
-    """What another text has in common with its reference."""
-
-    blocks: Sequence[Block]
-    spans: Spans
-    """Where the reference differs from it."""
-    others: Spans
-    """Where it differs from the reference."""
-
-    def own_spans(self, of_reference: Spans) -> Spans:
-        """Where it is volatile: where it differs itself, or has in common what differs elsewhere."""
-        return union([self.others, shifted(of_reference, self.blocks)])
-
-
-def _compared(reference: str, other: str, settings: VolatileSettings) -> _Common | Outcome:
-    blocks = common_blocks(reference, other, settings.max_cells)
-    if blocks is None:
-        return Outcome.SKIPPED
-    spans = outside([(block.first, block.first + block.size) for block in blocks], len(reference))
-    others = outside([(block.second, block.second + block.size) for block in blocks], len(other))
-    for differing, text in ((spans, reference), (others, other)):
-        if sum(end - start for start, end in differing) > settings.max_differing * len(text):
-            return Outcome.DIVERGED
-    return _Common(blocks, spans, others)
 
 
 def compare_groups(
@@ -108,78 +59,85 @@ def compare_groups(
     if path.exists():
         return path
     turns = pl.scan_parquet(plan, glob=False, hive_partitioning=False).slice(begin, end - begin).collect()
-    files = [FetchedFiles.of(piece, work) for piece in pieces]
+    files = [SelectedFiles.of(piece, work) for piece in pieces]
     counts: Counter[str] = Counter()
-    rows = [
+    rows = (
         row
         for group in groups
         for row in _rows_of_group(turns.slice(group.first - begin, group.end - group.first), files, settings, counts)
-    ]
-    schema = SPANS.with_metadata({_COUNTS: json.dumps(counts).encode()})
-    with storage_errors(path), written_whole(path) as file:
-        pq.write_table(pa.Table.from_pylist(rows, schema=schema), file)
+    )
+    with (
+        spooling_in(work),
+        storage_errors(path),
+        written_whole(path) as file,
+        pq.ParquetWriter(file, SPANS) as writer,
+    ):
+        for table in _tables(rows):
+            writer.write_table(table)
+        writer.add_key_value_metadata({_COUNTS: json.dumps(counts)})
     return path
 
 
 def spans_found(path: Path) -> tuple[pa.Table, Counter[str]]:
     """The spans that `compare_groups` wrote, and what it counted: names of `VolatileSummary`."""
-    table = pq.read_table(path, partitioning=None)
-    return table.cast(SPANS), Counter(json.loads(table.schema.metadata[_COUNTS]))
+    with pq.ParquetFile(path) as file:
+        return file.read().cast(SPANS), Counter(json.loads(file.metadata.metadata[_COUNTS]))
 
 
 def _rows_of_group(
-    turns: pl.DataFrame, files: Sequence[FetchedFiles], settings: VolatileSettings, counts: Counter[str]
-) -> Iterator[Row]:
+    turns: pl.DataFrame, files: Sequence[SelectedFiles], settings: VolatileSettings, counts: Counter[str]
+) -> Iterator[_Row]:
     """The rows of one group's turns that have spans; ``counts`` is added to."""
-    camps: dict[int, int] = {}
-    for _, together in turns.group_by("turn", "same", maintain_order=True):
-        camp = pl.Series([camps.get(recording, 0) for recording in together["recording"]])
-        for _, members in together.with_columns(camp=camp).group_by("camp", maintain_order=True):
-            if len(members) > 1:
-                counts["num_turns_compared"] += len(members)
-                texts = list(zip(members["piece"], members["text"], strict=True))
-                found = _spans_of(texts, files, settings)
-                yield from _rows(members, texts, found)
-                _part_ways(members, texts, found, camps, counts)
-
-
-def _spans_of(
-    texts: Sequence[_Text], files: Sequence[FetchedFiles], settings: VolatileSettings
-) -> Mapping[_Text, Spans | Outcome]:
-    """The spans of each distinct text, of which the first is the reference."""
-    reference, *others = dict.fromkeys(texts)
-    if not others:
-        return {reference: []}
 
     def text(of: _Text) -> str:
         piece, place = of
         return fetched(files[piece], place)
 
-    spans, of_others = volatile_spans(text(reference), map(text, others), settings)
-    return {reference: spans, **dict(zip(others, of_others, strict=True))}
+    camps: dict[int, int] = {}
+    for _, together in turns.group_by("turn", "same", maintain_order=True):
+        camp = pl.Series([camps.get(recording, 0) for recording in together["recording"]])
+        for _, members in together.with_columns(camp=camp).group_by("camp", maintain_order=True):
+            if len(members) == 1:
+                continue
+            counts["num_turns_compared"] += len(members)
+            texts = list(zip(members["piece"], members["text"], strict=True))
+            numbers = {of: number for number, of in enumerate(dict.fromkeys(texts))}
+            if len(numbers) > 1:
+                found = Differences(map(text, numbers), settings)
+                said = [numbers[of] for of in texts]
+                yield from _rows(members, said, found)
+                _part_ways(members["recording"], [found.outcomes[number] for number in said], camps, counts)
 
 
-def _rows(members: pl.DataFrame, texts: Sequence[_Text], found: Mapping[_Text, Spans | Outcome]) -> Iterator[Row]:
-    num_compared = sum(not isinstance(found[text], Outcome) for text in texts)
-    for row, text in zip(members.select(*PLACE, "turn").iter_rows(named=True), texts, strict=True):
-        spans = found[text]
-        if not isinstance(spans, Outcome) and spans:
-            named = [{"start": start, "end": end} for start, end in spans]
-            yield {**row, "spans": named, "num_replays": num_compared - 1}
+def _rows(members: pl.DataFrame, said: Sequence[int], found: Differences) -> Iterator[_Row]:
+    """The rows of members by the number of the text that each of them said."""
+    num_compared = sum(found.outcomes[number] is None for number in said)
+    for place, number in zip(members.select(*PLACE, "turn").iter_rows(named=True), said, strict=True):
+        if spans := found.spans_of(number):
+            yield {**place, "num_replays": num_compared - 1}, spans
+
+
+def _tables(rows: Iterable[_Row]) -> Iterator[pa.Table]:
+    """Rows as tables of some thousand spans each: as objects of Python they take many times the memory."""
+    waiting: list[dict[str, object]] = []
+    num_spans = 0
+    for place, spans in rows:
+        waiting.append({**place, "spans": [{"start": start, "end": end} for start, end in spans]})
+        num_spans += len(spans)
+        if num_spans >= _SPANS_AT_ONCE:
+            yield pa.Table.from_pylist(waiting, schema=SPANS)
+            waiting.clear()
+            num_spans = 0
+    yield pa.Table.from_pylist(waiting, schema=SPANS)
 
 
 def _part_ways(
-    members: pl.DataFrame,
-    texts: Sequence[_Text],
-    found: Mapping[_Text, Spans | Outcome],
-    camps: dict[int, int],
-    counts: Counter[str],
+    recordings: pl.Series, outcomes: Sequence[Outcome | None], camps: dict[int, int], counts: Counter[str]
 ) -> None:
-    """Count what became of the members, and give those that have diverged a camp of their own."""
+    """Count what became of recordings, and give those that have diverged a camp of their own."""
     new_camp = 1 + max(camps.values(), default=0)
-    for recording, text in zip(members["recording"], texts, strict=True):
-        outcome = found[text]
-        if isinstance(outcome, Outcome):
+    for recording, outcome in zip(recordings, outcomes, strict=True):
+        if outcome is not None:
             counts[outcome.value] += 1
         if outcome is Outcome.DIVERGED:
             camps[recording] = new_camp

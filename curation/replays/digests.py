@@ -1,7 +1,8 @@
 """What is read from the turns: digests of all of them, then the observations that replays have otherwise.
 
-Both are made piece by piece (`curation.pieces`), a row group in memory at a time. What a piece gives is a file of its
-own, which appears whole or not at all and depends on nothing but the turns and the settings.
+The digests are made piece by piece (`curation.pieces`), a row group in memory at a time. What a piece gives is a file
+of its own, which appears whole or not at all and depends on nothing but the turns and the settings.
+`curation.selected_rows` does the same for the observations.
 """
 
 from __future__ import annotations
@@ -15,11 +16,12 @@ from pathlib import Path
 import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
-from numpy.typing import NDArray
 
 from curation.passes import header_rows, row_groups
 from curation.pieces import Piece
 from curation.replays.shapes import shape
+from curation.selected_rows import SelectedFiles
+from curation.text_buffers import Ends
 from trajectories.files import storage_errors, written_whole
 from trajectories.part_files import PARQUET_OPTIONS
 
@@ -61,20 +63,6 @@ class DigestFiles:
     def paths(self, piece: Piece) -> list[Path]:
         """Those that this piece has."""
         return [self.turns, self.headers] if piece.first == 0 else [self.turns]
-
-
-@dataclass(frozen=True, slots=True)
-class FetchedFiles:
-    """The observations of a piece that are wanted, which depends on all other recordings."""
-
-    texts: Path
-    """As they are stored, one after the other."""
-    ends: Path
-    """Where each of them ends, as NumPy saves it."""
-
-    @classmethod
-    def of(cls, piece: Piece, work: Path) -> FetchedFiles:
-        return cls(*(piece.file(work, kind) for kind in ("texts", "ends")))
 
 
 def digest_pieces(dataset: Path, kept: Path, pieces: Sequence[Piece]) -> None:
@@ -143,54 +131,24 @@ def decoded(text: bytes) -> str:
     return text.decode(errors="replace")
 
 
-@dataclass(frozen=True, slots=True)
-class WantedObservations:
-    """The turns of a piece whose observations are wanted, by their place in it, ascending."""
-
-    piece: Piece
-    rows: NDArray[np.int64]
+OBSERVATION = ("observation",)
 
 
-def fetch_pieces(turns: Path, work: Path, tasks: Sequence[WantedObservations]) -> None:
-    """Write the wanted observations of every piece that has none yet.
-
-    Raises:
-        DamagedFileError: a row group cannot be read.
-        StorageError: the disk is full or fails.
-    """
-    for wanted in tasks:
-        files = FetchedFiles.of(wanted.piece, work)
-        if files.texts.exists():
-            continue
-        # The file named last takes its place first: a piece whose texts stand is done.
-        with (
-            storage_errors(files.texts),
-            written_whole(files.texts) as texts_file,
-            written_whole(files.ends) as ends_file,
-        ):
-            sizes = [texts_file.write(text) for text in _observations(turns, wanted)]
-            np.save(ends_file, np.cumsum(sizes, dtype=np.int64))
+def stored_observations(rows: pa.Table) -> list[bytes]:
+    """The observations of a table of `OBSERVATION` as they are stored."""
+    return _stored(rows["observation"])
 
 
-def _observations(turns: Path, wanted: WantedObservations) -> Iterator[bytes]:
-    start = 0
-    for rows in row_groups(turns, wanted.piece, ("observation",)):
-        first, end = np.searchsorted(wanted.rows, [start, start + rows.num_rows])
-        places = pa.array(wanted.rows[first:end] - start)
-        yield from _stored(rows["observation"].take(places))
-        start += rows.num_rows
-
-
-def fetched(files: FetchedFiles, place: int) -> str:
+def fetched(files: SelectedFiles, place: int) -> str:
     """The observation number ``place`` (from 0) of those that were fetched from a piece."""
-    ends = _ends(files.ends)
+    ends = _ends(files.sizes)
     start = int(ends[place - 1]) if place else 0
-    with files.texts.open("rb") as file:
+    with files.values.open("rb") as file:
         file.seek(start)
         return decoded(file.read(int(ends[place]) - start))
 
 
 @lru_cache(maxsize=1000)
-def _ends(path: Path) -> NDArray[np.int64]:
-    ends: NDArray[np.int64] = np.load(path)
+def _ends(sizes: Path) -> Ends:
+    ends: Ends = np.cumsum(np.load(sizes))
     return ends

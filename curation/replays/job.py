@@ -21,10 +21,11 @@ from curation.fingerprints import fingerprint_of, program
 from curation.passes import Workers, turn_pieces
 from curation.pieces import Piece, contents_of
 from curation.replays.comparing import compare_groups, spans_found
-from curation.replays.digests import DigestFiles, digest_pieces, fetch_pieces
+from curation.replays.digests import OBSERVATION, DigestFiles, digest_pieces, stored_observations
 from curation.replays.plan import Plan, make_plan
 from curation.replays.table import KEYS, SPANS, VolatileSummary, open_volatile
 from curation.search_settings import VolatileSettings
+from curation.selected_rows import write_selected
 from trajectories.dataset import Dataset
 from trajectories.files import make_folder
 
@@ -95,7 +96,7 @@ def _replays(
 ) -> Plan:
     """The plan of all replays, with the observations fetched that it needs."""
     plan, wanted = make_plan(pieces, kept, without)
-    fetch = functools.partial(fetch_pieces, dataset / "turns", work)
+    fetch = functools.partial(write_selected, dataset / "turns", work, OBSERVATION, stored_observations)
     workers.do(fetch, wanted, [one.piece.num_bytes for one in wanted], stage="replays, what they say")
     return plan
 

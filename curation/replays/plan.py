@@ -16,7 +16,8 @@ import polars as pl
 from curation.filters.domains import ENVIRONMENTS
 from curation.passes import place_of
 from curation.pieces import Piece
-from curation.replays.digests import DigestFiles, WantedObservations, chained
+from curation.replays.digests import DigestFiles, chained
+from curation.selected_rows import SelectedRows
 from trajectories.files import storage_errors, written_whole
 
 PLACE = ("domain", "run", "trajectory_id")
@@ -74,7 +75,7 @@ class Plan:
             self.turns.write_parquet(file)
 
 
-def make_plan(pieces: Sequence[Piece], kept: Path, without: Collection[str]) -> tuple[Plan, list[WantedObservations]]:
+def make_plan(pieces: Sequence[Piece], kept: Path, without: Collection[str]) -> tuple[Plan, list[SelectedRows]]:
     """The plan of digested pieces, and the observations that it needs; recordings ``without`` take no part."""
     recordings = _recordings(pieces, kept, without)
     turns = _with_prefixes(_turns(pieces, kept, recordings), recordings)
@@ -138,7 +139,7 @@ def _with_prefixes(turns: pl.DataFrame, recordings: pl.DataFrame) -> pl.DataFram
     return turns.with_columns(prefix=pl.Series(prefixes(), dtype=pl.Binary)).select(_PLANNED)
 
 
-def _wanted(planned: pl.DataFrame, pieces: Sequence[Piece]) -> list[WantedObservations]:
+def _wanted(planned: pl.DataFrame, pieces: Sequence[Piece]) -> list[SelectedRows]:
     """Of the observations that replays have otherwise, the first of those that are equal, by piece."""
     needed = (
         planned.filter(pl.col("differs"))
@@ -147,10 +148,10 @@ def _wanted(planned: pl.DataFrame, pieces: Sequence[Piece]) -> list[WantedObserv
         .group_by("piece", maintain_order=True)
         .agg("row")
     )
-    return [WantedObservations(pieces[piece], np.array(rows, np.int64)) for piece, rows in needed.iter_rows()]
+    return [SelectedRows(pieces[piece], np.array(rows, np.int64)) for piece, rows in needed.iter_rows()]
 
 
-def _with_texts(planned: pl.DataFrame, wanted: Sequence[WantedObservations], pieces: Sequence[Piece]) -> pl.DataFrame:
+def _with_texts(planned: pl.DataFrame, wanted: Sequence[SelectedRows], pieces: Sequence[Piece]) -> pl.DataFrame:
     """The turns with ``text``; ``piece`` becomes that of the text."""
     numbers = {piece: number for number, piece in enumerate(pieces)}
     texts = pl.concat(

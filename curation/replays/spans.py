@@ -6,6 +6,9 @@ import heapq
 from collections.abc import Iterable, Iterator, Sequence
 from typing import TypeAlias
 
+import numpy as np
+from numpy.typing import NDArray
+
 Spans: TypeAlias = Sequence[tuple[int, int]]
 
 
@@ -29,6 +32,14 @@ def outside(covered: Iterable[tuple[int, int]], size: int) -> Spans:
             spans.append((reached, start))
         reached = end
     return [*spans, (reached, size)] if reached < size else spans
+
+
+def runs(marks: NDArray[np.bool_]) -> Spans:
+    """Where marks are set, a mark for each code point."""
+    changes = np.flatnonzero(marks[1:] != marks[:-1]) + 1
+    bounds = [0, *changes.tolist(), marks.size]
+    first = 0 if marks[:1].any() else 1
+    return list(zip(bounds[first:-1:2], bounds[first + 1 :: 2], strict=True))
 
 
 def shifted(spans: Spans, stretches: Iterable[tuple[int, int, int]]) -> Spans:

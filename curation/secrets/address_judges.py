@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from curation.secrets.addresses import LARGEST_SECTION, PLACEHOLDER_DOMAINS, RESOLVERS, SMALL
-from curation.secrets.lore import (
+from curation.secrets.lookup_tables import (
     ADDRESS,
     AFTER_ADDRESS,
     ALNUM,
@@ -133,7 +133,7 @@ def _is_of_software(text: Text, begin: Place, at: Place, end: Place, sorts: Sort
 
 @inner
 def _packed(text: Text, place: Place, end: Place) -> np.uint64:
-    """Letters in lower case as a number: `curation.secrets.lore.pack`."""
+    """Letters in lower case as a number: `curation.secrets.lookup_tables.pack`."""
     packed = np.uint64(0)
     while place < end:
         packed = packed << np.uint64(8) | np.uint64(text[place] | _TO_LOWER_CASE)

@@ -19,9 +19,9 @@ from curation.fingerprints import fingerprint_of
 from curation.manifest_files import damaged_parts, written_checksums
 from curation.passes import Workers, done_parts, texts_to_search, turn_part_names
 from curation.pieces import Piece, part_digest
+from curation.program_digest import digest
 from curation.secrets.detector import find, screen_columns
 from curation.secrets.finding import Finding
-from curation.secrets.sources import digest
 from curation.secrets.table import FINDINGS, SecretFindings, SecretsSummary, open_secrets
 from trajectories.dataset import Dataset
 from trajectories.files import remove_abandoned, storage_errors, written_whole
@@ -53,7 +53,7 @@ def find_secrets(dataset: Dataset, *, name: str = "default", workers: Workers | 
     findings = open_secrets(dataset, name)
     turns = dataset.folder / "turns"
     parts = {part: part_digest(turns, part) for part in turn_part_names(dataset)}
-    rules = digest()[:16]
+    rules = digest("secrets")[:16]
     fingerprint = fingerprint_of([rules, parts])
     done = findings.undamaged_summary_of(fingerprint)
     if done is not None:

@@ -12,7 +12,7 @@ from __future__ import annotations
 import numpy as np
 
 from curation.secrets.address_judges import email, ipv4, ipv6
-from curation.secrets.lore import (
+from curation.secrets.lookup_tables import (
     ALNUM,
     BARE_END,
     BEFORE_OPERATOR,

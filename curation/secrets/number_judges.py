@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from curation.secrets.lore import ALNUM, CARDS, CODES, DIFF, DIGIT, GAP, LENGTHS, SEPARATOR, UPPER, WORD
+from curation.secrets.lookup_tables import ALNUM, CARDS, CODES, DIFF, DIGIT, GAP, LENGTHS, SEPARATOR, UPPER, WORD
 from curation.secrets.numbers import SPECIMEN_IBANS, TEST_CARDS
 from curation.secrets.personal_rules import LINE_LOOK_AROUND
 from curation.secrets.places import (

@@ -12,7 +12,7 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
-from curation.secrets.lore import ALNUM, DIGIT, HEX, JOINED, NOTATION
+from curation.secrets.lookup_tables import ALNUM, DIGIT, HEX, JOINED, NOTATION
 
 Text: TypeAlias = NDArray[np.uint8]
 Sorts: TypeAlias = NDArray[np.uint32]

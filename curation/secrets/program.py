@@ -8,7 +8,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from curation.secrets.lore import Lore, lore
+from curation.secrets.lookup_tables import Lore, lore
 from curation.secrets.rule import Judge, Rule
 from curation.secrets.triggers import Trigger, build_automaton
 

@@ -8,9 +8,9 @@ from collections.abc import Sequence
 from operator import attrgetter
 
 from curation.secrets.detector import RULES, SCREEN_COLUMNS, find
-from curation.secrets.edits import Edits
 from curation.secrets.finding import PERSONAL, Finding
 from curation.secrets.known_values import KnownValues
+from curation.secrets.offset_map import OffsetMap
 from curation.secrets.plausible import is_random
 
 _LINE_ENDS = re.compile(r"\s|\\[nrt]")
@@ -78,15 +78,15 @@ def redact(text: str, placeholders: Placeholders, *, columns: int | None = SCREE
     placeholder: each time less of the text is outside placeholders.
     """
     findings: list[Finding] = []
-    edits = Edits()
+    origins = OffsetMap()
     while found := _found(text, placeholders, columns):
         named = [placeholders.stand_for(finding.kind, text[finding.start : finding.end]) for finding in found]
         findings += (
-            finding._replace(start=edits.origin(finding.start), end=edits.origin(finding.end)) for finding in found
+            finding._replace(start=origins.origin(finding.start), end=origins.origin(finding.end)) for finding in found
         )
         spans = [(finding.start, finding.end) for finding in found]
         text = _replaced(text, spans, named)
-        edits = edits.then(spans, list(map(len, named)))
+        origins = origins.then(spans, list(map(len, named)))
     return text, sorted(findings, key=attrgetter("start"))
 
 

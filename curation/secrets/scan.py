@@ -8,14 +8,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
-from curation.compiled import compiled_of
+from curation.compiled import compiled
 from curation.secrets.judges import judge
 from curation.secrets.places import inner, stands_alone_in
 from curation.secrets.program import ALONE, JUDGE, LEAST, LENGTH, RULE, Program
-from curation.secrets.sources import digest
 
 Text = NDArray[np.uint8]
 Places = NDArray[np.int64]
@@ -51,7 +49,8 @@ def _follow(text: Text, place: int, members: NDArray[np.uint8], count: int) -> b
     return place == end
 
 
-def _looked(text: Text, position: int, state: int, program: Program, seen: Places) -> tuple[int, int, int]:
+@compiled
+def _look(text: Text, position: int, state: int, program: Program, seen: Places) -> tuple[int, int, int]:
     """Look on until the end or until ``seen`` is full: where it stopped, in which state, and how much was seen."""
     classes, moves, num_classes, _, first_final, ended_from, _, ended, members, lore = program
     sorts = lore.sorts
@@ -79,10 +78,6 @@ def _looked(text: Text, position: int, state: int, program: Program, seen: Place
     return position, state, found
 
 
-# Most of what is compiled here is in other modules of the package.
-_look = compiled_of(_looked, digest())
-
-
 def wrapped_at(data: bytes, columns: int) -> list[int]:
     """Where the line feeds are that end rows of exactly ``columns`` code points: there a screen has wrapped."""
     places = np.empty(len(data) // (columns + 1) + 1, np.int64)
@@ -91,7 +86,7 @@ def wrapped_at(data: bytes, columns: int) -> list[int]:
     return wraps
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def _wraps(text: Text, columns: int, places: Places) -> int:
     found, width = 0, 0
     for position in range(len(text)):
@@ -113,7 +108,7 @@ def in_code_points(data: bytes, places: Places) -> Places:
     return points
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def _count(text: Text, places: Places, points: Places) -> None:
     position, count = 0, 0
     for number in range(places.size):

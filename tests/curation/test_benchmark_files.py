@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import bz2
+import csv
 import gzip
+import io
 import json
 import lzma
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
@@ -168,3 +170,77 @@ def test_rows_of_the_turns_of_one_trajectory_are_one_item_and_their_task_is_no_b
     _, facts = build_index(read_benchmark(tmp_path / "turns.jsonl"), ContaminationSettings())
     assert (facts["turns.jsonl"].num_items, facts["turns.jsonl"].num_common) == (1, 0)
     assert facts["turns.jsonl"].num_ngrams > 40
+
+
+DELIMITERS = {"csv": ",", "tsv": "\t"}
+FIELDS = st.text(st.characters(exclude_characters="\0", exclude_categories=["Cs"]))
+MMLU = "Which of these is the name that a town on the far side of this river was given by its first settlers?"
+
+
+def table(rows: Sequence[Sequence[str]], delimiter: str = ",") -> bytes:
+    written = io.StringIO(newline="")
+    csv.writer(written, delimiter=delimiter).writerows(rows)
+    return written.getvalue().encode()
+
+
+@pytest.mark.parametrize("ending", DELIMITERS)
+@given(st.lists(st.tuples(FIELDS, FIELDS, FIELDS), max_size=4), st.sampled_from(["", *PACKERS]), st.booleans())
+def test_a_row_of_a_table_is_what_it_is_as_a_line_of_json(
+    ending: str, rows: list[tuple[str, str, str]], packing: str, in_folder: bool
+) -> None:
+    columns = ("task_id", "problem", "answer")
+    lines = "".join(json.dumps(dict(zip(columns, row, strict=True))) + "\n" for row in rows)
+    written = {"jsonl": lines.encode(), ending: table([columns, *rows], DELIMITERS[ending])}
+    read = []
+    with TemporaryDirectory() as folder:
+        for name, content in written.items():
+            path = Path(folder) / name / f"rows.{name}{packing}"
+            path.parent.mkdir()
+            path.write_bytes(PACKERS[packing](content) if packing else content)
+            items = read_benchmark(path.parent if in_folder else path)
+            read.append([(item.item.replace(path.name, ""), item.text) for item in items])
+    assert read[0] == read[1]
+
+
+def test_a_table_without_names_of_columns_has_its_first_row_read_too(tmp_path: Path) -> None:
+    (tmp_path / "test.csv").write_bytes(table([[MMLU, "Old Ferry", "B"], ["What is it?", "A boat", "A"]]))
+    assert list(read_benchmark(tmp_path / "test.csv")) == [
+        BenchmarkItem("test.csv", item, text)
+        for item, text in (("row 1", MMLU), ("row 1", "Old Ferry"), ("row 2", "What is it?"), ("row 2", "A boat"))
+    ]
+
+
+def test_columns_of_one_name_or_of_none_are_all_read(tmp_path: Path) -> None:
+    (tmp_path / "a.csv").write_text("\ufeffid,,text,text,id\nq1,one more,two more,three more,four more\n", "utf-8")
+    assert list(read_benchmark(tmp_path / "a.csv")) == [
+        BenchmarkItem("a.csv", "q1", f"{number} more") for number in ("one", "two", "three", "four")
+    ]
+
+
+@pytest.mark.parametrize(
+    ("rows", "said"),
+    [
+        (b"3,too few\n", r"has 2 fields, and the first row 3 \(.*a\.csv, line 5\)"),
+        (b"3,too,many,fields\n", r"has 4 fields, and the first row 3 \(.*a\.csv, line 5\)"),
+        (b'3,"a" b,c\n', r"no table: .* \(.*a\.csv, line 5\)"),
+        (b'3,"never closed,c\n4,b,c\n', r"no table: .* \(.*a\.csv, line 5\)"),
+        (b"3,\xf9,c\n", r"not UTF-8: byte 0xf9 at 2 \(.*a\.csv, line 5\)"),
+    ],
+)
+def test_a_row_of_a_table_that_cannot_be_understood_is_named(tmp_path: Path, rows: bytes, said: str) -> None:
+    (tmp_path / "a.csv").write_bytes(b'id,problem,answer\n1,"two\nlines",a\n\n' + rows)
+    for benchmark in (tmp_path / "a.csv", tmp_path):
+        with pytest.raises(InputError, match=said):
+            list(read_benchmark(benchmark))
+
+
+@pytest.mark.parametrize("line_end", [b"\n", b"\r\n", b"\r"])
+def test_a_field_of_a_table_may_be_long_and_hold_nul_and_lines_may_end_in_any_way(
+    tmp_path: Path, line_end: bytes
+) -> None:
+    long = "as long as a book " * 20_000 + "\0 the end"
+    (tmp_path / "a.csv").write_bytes(line_end.join([b"id,problem", f"q1,{long}".encode(), b"q2,short one", b""]))
+    assert list(read_benchmark(tmp_path / "a.csv")) == [
+        BenchmarkItem("a.csv", "q1", long),
+        BenchmarkItem("a.csv", "q2", "short one"),
+    ]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import random
 import shutil
 from collections import Counter
@@ -17,12 +18,13 @@ from distributed import LocalCluster
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from curation import JobSizes
+from curation import JobSizes, curate
 from curation.contamination import (
     BenchmarkItem,
     ContaminationSettings,
     ContaminationSummary,
     Field,
+    benchmark_name,
     find_contamination,
     open_contamination,
     read_benchmark,
@@ -387,6 +389,19 @@ def test_bad_benchmarks_are_one_clear_line(tmp_path: Path) -> None:
         with pytest.raises(InputError, match=message):
             find_contamination(dataset, paths)
     assert not open_contamination(dataset).folder.exists()
+
+
+def test_a_benchmark_whose_name_is_no_unicode_text_is_known_again_and_told_from_others(tmp_path: Path) -> None:
+    dataset = recorded(tmp_path / "data", {"a": [("ls", "one")]})
+    first, second = (tmp_path / os.fsdecode(b"b" + byte + b"nch.jsonl") for byte in (b"\xff", b"\xfe"))
+    for path in (first, second):
+        path.write_text(json.dumps({"id": "q1", "problem": "some plain words"}))
+    assert [curate(dataset, benchmarks=[first]).num_turns for _ in range(2)] == [1, 1]
+    summary = open_contamination(dataset).summary()
+    assert summary is not None
+    assert [*summary.sources] == [benchmark_name(first)] == ["b?nch.jsonl"]
+    with pytest.raises(InputError, match=r"two benchmarks have one name \(b\?nch\.jsonl\)"):
+        find_contamination(dataset, [first, second])
 
 
 def test_benchmarks_are_read_as_they_are_published(tmp_path: Path) -> None:

@@ -1,13 +1,41 @@
-"""Progress where there is no terminal: a line now and then, a true rate, a line at the end."""
+"""Progress with a terminal and without, and tables: names are shown as they are, and never obeyed."""
 
 from __future__ import annotations
 
 import json
+import os
+import sys
+from collections.abc import Callable
+from contextlib import suppress
 from itertools import count
 
 import pytest
 
-from worldtape.console import progress, show_json, show_table
+from tests.worldtape.conftest import HOSTILE
+from worldtape.console import harmless, progress, show_facts, show_json, show_table
+
+_MARKUP = "runs[/v2]/[bold]c[/bold] :warning: {task.id}.jsonl"
+_AT_ONCE = 65_536
+
+
+@pytest.fixture
+def shown_in_a_terminal(monkeypatch: pytest.MonkeyPatch) -> Callable[[Callable[[], None]], str]:
+    """What a program writes to stderr where that is a terminal of 200 columns."""
+    monkeypatch.setenv("TERM", "xterm")
+    monkeypatch.setenv("COLUMNS", "200")
+
+    def shown(program: Callable[[], None]) -> str:
+        ours, its = os.openpty()
+        with os.fdopen(its, "w", encoding="utf-8") as terminal, monkeypatch.context() as patched:
+            patched.setattr(sys, "stderr", terminal)
+            program()
+        written = b""
+        with os.fdopen(ours, "rb", buffering=0) as screen, suppress(OSError):  # as its end is told
+            while some := screen.read(_AT_ONCE):
+                written += some
+        return written.decode()
+
+    return shown
 
 
 @pytest.fixture
@@ -80,7 +108,33 @@ def test_json_has_no_number_that_is_none(capsys: pytest.CaptureFixture[str]) -> 
 def test_a_table_keeps_its_cells_whole_where_there_is_no_terminal(capsys: pytest.CaptureFixture[str]) -> None:
     long = "x" * 150
     show_table("All", ("name", "turns", "kept"), [(long, 1234567, True), ("short", 1, False)])
+    show_facts("One", {"name": long})
     out = capsys.readouterr().out
-    assert long in out
+    assert out.count(long) == 2
     assert "1,234,567" in out
     assert "yes" in out
+
+
+@pytest.mark.parametrize("name", [_MARKUP, HOSTILE])
+def test_a_bar_in_a_terminal_shows_names_as_they_are_and_obeys_none(
+    shown_in_a_terminal: Callable[[Callable[[], None]], str], name: str
+) -> None:
+    def program() -> None:
+        with progress(f"conformance {name}", "check") as report:
+            report(1, 2, name)
+
+    shown = shown_in_a_terminal(program)
+    assert any(frame.count(harmless(name)) == 2 for frame in shown.split("\r"))
+    assert "\x07" not in shown
+
+
+@pytest.mark.parametrize("name", [_MARKUP, HOSTILE])
+def test_titles_columns_and_cells_show_names_as_they_are_and_obey_none(
+    capsys: pytest.CaptureFixture[str], name: str
+) -> None:
+    show_table(name, (name, "turns"), [(name, 1)])
+    show_facts(name, {name: 1})
+    show_facts("Facts", {"name": name})
+    out = capsys.readouterr().out
+    assert out.count(harmless(name)) == 6
+    assert "\x07" not in out

@@ -13,7 +13,7 @@ from worldtape.datasets import reading
 from worldtape.extras import extra
 
 if TYPE_CHECKING:
-    from curation.contamination import Violation
+    from curation.pools import Violation
 
 NAME = "pools"
 
@@ -33,7 +33,7 @@ def run(
 
     Example: worldtape pools cpt=crawled sft=recorded evaluation=held-out
     """
-    from curation.contamination import disjoint_groups
+    from curation.pools import disjoint_groups
 
     shared = disjoint_groups(_opened(pools))
     if as_json:

@@ -8,7 +8,7 @@ from pathlib import Path
 import polars as pl
 import pytest
 
-from curation.contamination import Key, Violation, disjoint_groups
+from curation.pools import Key, Violation, disjoint_groups
 from tests.curation.recordings import record
 from trajectories import Dataset, InputError, compact
 from trajectories.importers import import_trajectories

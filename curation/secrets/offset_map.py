@@ -6,8 +6,8 @@ from bisect import bisect_right
 from collections.abc import Sequence
 
 
-class Edits:
-    """Maps places in an edited text to the text it was made of; ``Edits()`` is of one that is not edited yet."""
+class OffsetMap:
+    """Maps places in an edited text to the text it was made of; ``OffsetMap()`` is of one that is not edited yet."""
 
     def __init__(self, places: Sequence[int] = (0,), origins: Sequence[int] = (0,)) -> None:
         self._places, self._origins = places, origins
@@ -17,8 +17,8 @@ class Edits:
         piece = bisect_right(self._places, place) - 1
         return self._origins[piece] + place - self._places[piece]
 
-    def then(self, spans: Sequence[tuple[int, int]], lengths: Sequence[int]) -> Edits:
-        """These edits and those after them that put so many characters for each of the spans, which are in order."""
+    def then(self, spans: Sequence[tuple[int, int]], lengths: Sequence[int]) -> OffsetMap:
+        """The map of these edits and those after them that put so many characters for each of the spans, in order."""
         places, origins = [], []
         grown, piece = 0, 0
         for (start, end), length in zip(spans, lengths, strict=True):
@@ -32,4 +32,4 @@ class Edits:
             places.append(end + grown)
             origins.append(self.origin(end))
         places += [place + grown for place in self._places[piece:]]
-        return Edits(places, [*origins, *self._origins[piece:]])
+        return OffsetMap(places, [*origins, *self._origins[piece:]])
