@@ -58,32 +58,32 @@ class SearchTables(Generic[_Found]):
         """Where the files of a search that is not done lie."""
         return self.folder / ".work"
 
-    def kept(self, made_by: object) -> Path:
-        """Where what each piece gives stays: of a data set that has grown the new ones are read alone.
+    def cache(self, made_by: object) -> Path:
+        """The folder where what each piece gives stays: of a data set that has grown the new ones are read alone.
 
         Args:
             made_by: a JSON value of all that it depends on beside the piece.
         """
         return self.folder / ".pieces" / fingerprint_of(made_by)
 
-    def forget_all_but(self, kept: Path, pieces: Sequence[Piece]) -> None:
-        """Remove what pieces gave that was made otherwise than ``kept`` was, or is of none of these."""
+    def prune(self, cache: Path, pieces: Sequence[Piece]) -> None:
+        """Remove other caches, and what this one holds of other pieces."""
         names = {piece.file_name for piece in pieces}
-        for other in kept.parent.glob("*"):
-            if other != kept:
+        for other in cache.parent.glob("*"):
+            if other != cache:
                 _remove(other)
-        for path in kept.rglob("*"):
-            name = path.relative_to(kept).as_posix()
+        for path in cache.rglob("*"):
+            name = path.relative_to(cache).as_posix()
             if path.is_file() and name not in names and name.rpartition(".")[0] not in names:
                 path.unlink()
 
-    def unmade(self, pieces: Sequence[Piece], files: Callable[[Piece], Sequence[Path]]) -> list[Piece]:
-        """The pieces of which not all kept files are as they were written; what is there of these is removed."""
-        unmade = [piece for piece in pieces if not all(map(is_readable, files(piece)))]
-        for piece in unmade:
+    def uncached(self, pieces: Sequence[Piece], files: Callable[[Piece], Sequence[Path]]) -> list[Piece]:
+        """The pieces of which not all cached files are as they were written; what is there of these is removed."""
+        uncached = [piece for piece in pieces if not all(map(is_readable, files(piece)))]
+        for piece in uncached:
             for path in files(piece):
                 path.unlink(missing_ok=True)
-        return unmade
+        return uncached
 
     def summary(self) -> _Found | None:
         """What the search came to, None where it is not done.

@@ -62,13 +62,13 @@ def find_contamination(
     if done is not None:
         return done
     work = contamination.work / fingerprint
-    kept = contamination.kept(made_by)
-    contamination.forget_all_but(kept, pieces)
+    cache = contamination.cache(made_by)
+    contamination.prune(cache, pieces)
     index.save(work / "index.npz")
-    scan = functools.partial(scan_pieces, dataset.folder, kept, work / "index.npz", settings=settings)
-    unread = contamination.unmade(pieces, lambda piece: [kept / piece.file_name])
+    scan = functools.partial(scan_pieces, dataset.folder, cache, work / "index.npz", settings=settings)
+    unread = contamination.uncached(pieces, lambda piece: [cache / piece.file_name])
     workers.do(scan, unread, [piece.num_bytes for piece in unread], stage="contamination")
-    hits = pl.concat([_hits_in(kept / piece.file_name) for piece in pieces]).sort(KEYS)
+    hits = pl.concat([_hits_in(cache / piece.file_name) for piece in pieces]).sort(KEYS)
     summary = _summarise(hits, settings, fingerprint, sources)
     contamination.replace(hits.to_arrow().cast(HITS), summary)
     shutil.rmtree(contamination.work)

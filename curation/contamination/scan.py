@@ -49,7 +49,7 @@ def _loaded(path: Path) -> tuple[NgramIndex, kernel.Lookup]:
 
 
 def scan_pieces(
-    dataset: Path, kept: Path, index_path: Path, pieces: Sequence[Piece], settings: ContaminationSettings
+    dataset: Path, cache: Path, index_path: Path, pieces: Sequence[Piece], settings: ContaminationSettings
 ) -> None:
     """Write the hits of every piece that has none yet, one row group in memory at a time.
 
@@ -57,7 +57,7 @@ def scan_pieces(
 
     Args:
         dataset: the folder of the data set.
-        kept: where the hits go, each under its piece's file name.
+        cache: where the hits go, each under its piece's file name.
         index_path: a saved `NgramIndex`.
 
     Raises:
@@ -66,7 +66,7 @@ def scan_pieces(
     """
     index, lookup = _loaded(index_path)
     for piece in pieces:
-        path = kept / piece.file_name
+        path = cache / piece.file_name
         if path.exists():
             continue
         tables = texts_to_search(dataset, piece, of_headers=_OF_HEADERS, of_turns=_OF_TURNS)

@@ -66,13 +66,13 @@ def find_duplicates(
     done = duplicates.undamaged_summary_of(fingerprint)
     if done is not None:
         return done
-    kept = duplicates.kept(made_by)
-    duplicates.forget_all_but(kept, pieces)
-    unsigned = duplicates.unmade(pieces, lambda piece: SignedFiles.of(piece, kept).paths())
-    sign = functools.partial(sign_pieces, dataset.folder / "turns", kept, settings=settings)
+    cache = duplicates.cache(made_by)
+    duplicates.prune(cache, pieces)
+    unsigned = duplicates.uncached(pieces, lambda piece: SignedFiles.of(piece, cache).paths())
+    sign = functools.partial(sign_pieces, dataset.folder / "turns", cache, settings=settings)
     workers.do(sign, unsigned, [piece.num_bytes for piece in unsigned], stage="duplicates")
     work = duplicates.work / fingerprint
-    found = _search(dataset.folder / "turns", kept, work, pieces, settings, without, workers)
+    found = _search(dataset.folder / "turns", cache, work, pieces, settings, without, workers)
     summary = DuplicatesSummary(
         settings=settings,
         fingerprint=fingerprint,
@@ -88,7 +88,7 @@ def find_duplicates(
 
 def _search(
     turns_folder: Path,
-    kept: Path,
+    cache: Path,
     work: Path,
     pieces: Sequence[Piece],
     settings: DuplicateSettings,
@@ -96,7 +96,7 @@ def _search(
     workers: Workers,
 ) -> dict[Unit, tuple[Numbered, Clusters]]:
     make_folder(work)
-    turns = SignedTurns.read(pieces, kept, settings, without)
+    turns = SignedTurns.read(pieces, cache, settings, without)
     trajectories = WholeTrajectories.read(turns, settings)
     alike = {
         Unit.TURNS: candidates(turns.bands(), turns.eligible),

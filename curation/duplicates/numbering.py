@@ -105,10 +105,10 @@ class SignedTurns:
 
     @classmethod
     def read(
-        cls, pieces: Sequence[Piece], kept: Path, settings: DuplicateSettings, without: Collection[str] = ()
+        cls, pieces: Sequence[Piece], cache: Path, settings: DuplicateSettings, without: Collection[str] = ()
     ) -> Self:
         """Number the turns of signed pieces, but for those of the trajectories ``without``."""
-        files = [SignedFiles.of(piece, kept) for piece in pieces]
+        files = [SignedFiles.of(piece, cache) for piece in pieces]
         stretches = Stretches.read(pieces, files, without)
         signed = _Signed.read(files, stretches)
         rows = np.flatnonzero(signed.trajectories != _NOBODY)

@@ -54,8 +54,8 @@ class SignedFiles:
     there, the entries of a band in a column: ``band_00`` … A turn's stretch is the number of the row."""
 
     @classmethod
-    def of(cls, piece: Piece, kept: Path) -> SignedFiles:
-        return cls(*(piece.file(kept, kind) for kind in ("signed", "stretches")))
+    def of(cls, piece: Piece, cache: Path) -> SignedFiles:
+        return cls(*(piece.file(cache, kind) for kind in ("signed", "stretches")))
 
     def paths(self) -> list[Path]:
         return [self.signed, self.stretches]
@@ -66,12 +66,12 @@ def band_name(band: int) -> str:
     return f"band_{band:02d}"
 
 
-def sign_pieces(turns: Path, kept: Path, pieces: Sequence[Piece], settings: DuplicateSettings) -> None:
+def sign_pieces(turns: Path, cache: Path, pieces: Sequence[Piece], settings: DuplicateSettings) -> None:
     """Write the signatures of every piece that has none yet.
 
     Args:
         turns: the folder of the turns parts.
-        kept: where the files of the pieces go.
+        cache: where the files of the pieces go.
 
     Raises:
         DamagedFileError: a row group cannot be read.
@@ -80,7 +80,7 @@ def sign_pieces(turns: Path, kept: Path, pieces: Sequence[Piece], settings: Dupl
     size = settings.num_bands * settings.rows_per_band
     drawn = kernel.permutations(np.uint64(settings.seed), size)
     for piece in pieces:
-        files = SignedFiles.of(piece, kept)
+        files = SignedFiles.of(piece, cache)
         if files.signed.exists():
             continue
         num_stretches = 0

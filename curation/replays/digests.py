@@ -57,27 +57,27 @@ class DigestFiles:
     """Of a part's first piece: a row a trajectory, `_HEADERS`."""
 
     @classmethod
-    def of(cls, piece: Piece, kept: Path) -> DigestFiles:
-        return cls(*(piece.file(kept, kind) for kind in ("turns", "headers")))
+    def of(cls, piece: Piece, cache: Path) -> DigestFiles:
+        return cls(*(piece.file(cache, kind) for kind in ("turns", "headers")))
 
     def paths(self, piece: Piece) -> list[Path]:
         """Those that this piece has."""
         return [self.turns, self.headers] if piece.first == 0 else [self.turns]
 
 
-def digest_pieces(dataset: Path, kept: Path, pieces: Sequence[Piece]) -> None:
+def digest_pieces(dataset: Path, cache: Path, pieces: Sequence[Piece]) -> None:
     """Write the digests of every piece that has none yet.
 
     Args:
         dataset: the folder of the data set.
-        kept: where the files of the pieces go.
+        cache: where the files of the pieces go.
 
     Raises:
         DamagedFileError: a row group cannot be read.
         StorageError: the disk is full or fails.
     """
     for piece in pieces:
-        files = DigestFiles.of(piece, kept)
+        files = DigestFiles.of(piece, cache)
         if files.turns.exists():
             continue
         if piece.first == 0:

@@ -69,12 +69,12 @@ def find_volatile(
         return done
     work = volatile.work / fingerprint
     make_folder(work)
-    kept = volatile.kept(program())
-    volatile.forget_all_but(kept, pieces)
-    new = volatile.unmade(pieces, lambda piece: DigestFiles.of(piece, kept).paths(piece))
-    digest = functools.partial(digest_pieces, dataset.folder, kept)
+    cache = volatile.cache(program())
+    volatile.prune(cache, pieces)
+    new = volatile.uncached(pieces, lambda piece: DigestFiles.of(piece, cache).paths(piece))
+    digest = functools.partial(digest_pieces, dataset.folder, cache)
     workers.do(digest, new, [piece.num_bytes for piece in new], stage="replays")
-    plan = _replays(dataset.folder, kept, work, pieces, without, workers)
+    plan = _replays(dataset.folder, cache, work, pieces, without, workers)
     spans, counts = _compare(plan, work, pieces, settings, workers)
     summary = VolatileSummary(
         settings=settings,
@@ -92,10 +92,10 @@ def find_volatile(
 
 
 def _replays(
-    dataset: Path, kept: Path, work: Path, pieces: Sequence[Piece], without: Collection[str], workers: Workers
+    dataset: Path, cache: Path, work: Path, pieces: Sequence[Piece], without: Collection[str], workers: Workers
 ) -> Plan:
     """The plan of all replays, with the observations fetched that it needs."""
-    plan, wanted = make_plan(pieces, kept, without)
+    plan, wanted = make_plan(pieces, cache, without)
     fetch = functools.partial(write_selected, dataset / "turns", work, OBSERVATION, stored_observations)
     workers.do(fetch, wanted, [one.piece.num_bytes for one in wanted], stage="replays, what they say")
     return plan

@@ -75,10 +75,10 @@ class Plan:
             self.turns.write_parquet(file)
 
 
-def make_plan(pieces: Sequence[Piece], kept: Path, without: Collection[str]) -> tuple[Plan, list[SelectedRows]]:
+def make_plan(pieces: Sequence[Piece], cache: Path, without: Collection[str]) -> tuple[Plan, list[SelectedRows]]:
     """The plan of digested pieces, and the observations that it needs; recordings ``without`` take no part."""
-    recordings = _recordings(pieces, kept, without)
-    turns = _with_prefixes(_turns(pieces, kept, recordings), recordings)
+    recordings = _recordings(pieces, cache, without)
+    turns = _with_prefixes(_turns(pieces, cache, recordings), recordings)
     first = pl.col("recording").first()
     planned = (
         turns.with_columns(group=pl.col("prefix").first().over("recording"))
@@ -90,13 +90,13 @@ def make_plan(pieces: Sequence[Piece], kept: Path, without: Collection[str]) -> 
     return Plan(_with_texts(planned, wanted, pieces).sort("group", "turn", "same", "recording")), wanted
 
 
-def _recordings(pieces: Sequence[Piece], kept: Path, without: Collection[str]) -> pl.DataFrame:
+def _recordings(pieces: Sequence[Piece], cache: Path, without: Collection[str]) -> pl.DataFrame:
     """The recordings that are not the only one of their kind, numbered by when they began.
 
     Two texts of a collection have a request in common at most, and no world that could answer otherwise.
     """
     frames = [
-        pl.scan_parquet(DigestFiles.of(piece, kept).headers, glob=False, hive_partitioning=False).with_columns(
+        pl.scan_parquet(DigestFiles.of(piece, cache).headers, glob=False, hive_partitioning=False).with_columns(
             domain=pl.lit(domain), run=pl.lit(run)
         )
         for piece, (domain, run) in zip(pieces, map(place_of, pieces), strict=True)
@@ -112,11 +112,11 @@ def _recordings(pieces: Sequence[Piece], kept: Path, without: Collection[str]) -
     )
 
 
-def _turns(pieces: Sequence[Piece], kept: Path, recordings: pl.DataFrame) -> pl.DataFrame:
+def _turns(pieces: Sequence[Piece], cache: Path, recordings: pl.DataFrame) -> pl.DataFrame:
     """The turns of these recordings, in order, with the piece and the row where each lies."""
     named = recordings.lazy().select("recording", *PLACE)
     frames = [
-        pl.scan_parquet(DigestFiles.of(piece, kept).turns, glob=False, hive_partitioning=False)
+        pl.scan_parquet(DigestFiles.of(piece, cache).turns, glob=False, hive_partitioning=False)
         .with_row_index("row")
         .with_columns(domain=pl.lit(domain), run=pl.lit(run), piece=pl.lit(number, pl.UInt32))
         .join(named, on=list(PLACE))

@@ -196,7 +196,7 @@ def _show_duplicates(found: DuplicatesSummary) -> None:
         (scope, counts.num_texts, counts.num_clusters, counts.num_exact, counts.num_near)
         for scope, counts in (("turns", found.turns), ("trajectories", found.trajectories))
     ]
-    show_table("Duplicates", ("of", "looked at", "clusters", "exact copies", "near copies"), rows)
+    show_table("Duplicates", ("of", "looked at", "clusters", "exact copies of the survivor", "near copies"), rows)
 
 
 def _show_contamination(found: ContaminationSummary) -> None:
