@@ -45,7 +45,7 @@ class Filters(BaseModel):
     browser or app, and little else."""
     sandbox_died: Scope = Scope.TRAJECTORY
     """Turns in which the sandbox failed and, where it did not come back, their trajectories: who knows since when it
-    was failing. Who trusts what was answered before has only the turns masked."""
+    was failing. With ``turn``, what was answered before the failure stays."""
     empty_action: bool = True
     """Nothing was done. A terminal's wait is something, and so is its ``[]``, which says that the task is complete."""
     retry: bool = True

@@ -3,19 +3,24 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 
+from tests.curation.recordings import DAWN, a_header, turn
 from tests.curation.secrets.test_detector import key
 from tests.trajectories.importers import samples
 from tests.trajectories.importers.import_support import written
 from tests.worldtape.conftest import Worldtape
+from trajectories import Dataset, Ending, JournalWriter, Observation, Status, compact
+from trajectories.recording import EventSpool, RawEvent
 
 
 def test_what_is_exported_can_be_imported_again(worldtape: Worldtape, tmp_path: Path) -> None:
     chats = written(tmp_path, "chats.jsonl", samples.CHAT)
     imported = worldtape("import", "messages", chats, "--dataset", tmp_path / "data", "--json").json
     exported = worldtape("export", tmp_path / "data", tmp_path / "atif", "--json").json
-    assert exported == {"format": "atif", "folder": str(tmp_path / "atif"), "trajectories": 1, "redactions": {}}
+    told = {"format": "atif", "folder": str(tmp_path / "atif"), "trajectories": 1}
+    assert exported == {**told, "no_place": {}, "redactions": {}}
     again = worldtape("import", "atif", tmp_path / "atif", "--dataset", tmp_path / "again", "--json").json
     assert (again["trajectories"], again["turns"]) == (1, imported["turns"])
 
@@ -36,6 +41,18 @@ def test_what_is_exported_has_placeholders_for_secrets_unless_they_are_asked_for
     (safe,), (whole,) = ([path.read_text() for path in (tmp_path / name).rglob("*.json")] for name in ("safe", "whole"))
     assert (safe.count(token), safe.count("[secret:github-token:1]")) == (0, 2)
     assert whole.count(token) == 2
+
+
+def test_what_the_format_has_no_place_for_is_counted(worldtape: Worldtape, tmp_path: Path) -> None:
+    dataset = Dataset(tmp_path / "data")
+    events = EventSpool()
+    events.append(RawEvent(0.0, "o", "hello\r\n"))
+    with JournalWriter(dataset, a_header("t"), Observation(text="$ ", renderer="plain@1")) as journal:
+        journal.append(replace(turn("echo hello", "hello", raw=events), number=1))
+        journal.end(Ending(status=Status.COMPLETED, ended_at=DAWN))
+    compact(dataset, "r1")
+    told = worldtape("export", dataset.folder, tmp_path / "out").err
+    assert "export: atif has no place for 1 recording, which stay in the data set" in told
 
 
 def test_there_must_be_something_to_export(worldtape: Worldtape, tmp_path: Path) -> None:

@@ -1,5 +1,5 @@
 """Our trajectories in other formats."""
 
-from trajectories.exporters.atif import atif_document, export_atif
+from trajectories.exporters.atif import Exported, atif_document, export_atif
 
-__all__ = ["atif_document", "export_atif"]
+__all__ = ["Exported", "atif_document", "export_atif"]

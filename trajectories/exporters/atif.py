@@ -1,16 +1,17 @@
 """ATIF 1.7, as Harbor's own model accepts it.
 
 What ATIF has no field for goes under ``extra.worldtape``, so that an import gives the same turns again, under the same
-licence, source and split group. Raw events and screenshots are not exported.
+licence, source and split group. Recordings, raw observations and screenshots are not exported, and are counted.
 """
 
 from __future__ import annotations
 
 import json
+from collections import Counter
 from collections.abc import Callable, Mapping
 from datetime import datetime
 from pathlib import Path
-from typing import Final, cast
+from typing import Final, NamedTuple, cast
 
 from trajectories.dataset import Dataset
 from trajectories.errors import InputError
@@ -28,11 +29,22 @@ _KEYS_CALLS: Final = (TERMINAL_CALL, COMPLETE_CALL)
 
 _Json = dict[str, JsonValue]
 
+_BLOBS: Final = {"recording_blob": "recording", "observation_blob": "raw observation", "screenshot_blob": "screenshot"}
+"""Columns that name what the format has no place for, and what that is."""
+
+
+class Exported(NamedTuple):
+    """What an export came to."""
+
+    num_trajectories: int
+    no_place: Mapping[str, int]
+    """How many of what the format has no place for stay behind, by kind."""
+
 
 def export_atif(
     dataset: Dataset, folder: Path, *, run: str | None = None, revise: Callable[[_Json, str], JsonValue] | None = None
-) -> int:
-    """Write a file ``RUN/TRAJECTORY.json`` for every committed trajectory (of one run), and return how many there are.
+) -> Exported:
+    """Write a file ``RUN/TRAJECTORY.json`` for every committed trajectory (of one run).
 
     Runs may have trajectories of one id: what was imported into both.
 
@@ -47,7 +59,7 @@ def export_atif(
     dataset.trajectory_parts()  # that there is no data set is told first
     if dataset.contains(folder):
         raise InputError("the files would lie in the data set", where=str(folder), mend="name a folder outside of it")
-    count = 0
+    count, no_place = 0, Counter[str]()
     for trajectory in stored_trajectories(dataset, run=run):
         path = folder / _text(trajectory.row["run"]) / f"{trajectory.row['trajectory_id']}.json"
         with written_whole(path) as file:
@@ -55,7 +67,9 @@ def export_atif(
             revised = document if revise is None else revise(document, _text(trajectory.row["domain"]))
             file.write(_encoded(revised))
         count += 1
-    return count
+        for row in (trajectory.row, *trajectory.turns):
+            no_place.update(kind for column, kind in _BLOBS.items() if row.get(column) is not None)
+    return Exported(count, dict(sorted(no_place.items())))
 
 
 def _encoded(document: JsonValue) -> bytes:

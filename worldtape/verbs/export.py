@@ -44,12 +44,23 @@ def run(
     with reading(dataset) as opened:
         if run is not None:
             check_known("run", run, sorted({part.run for part in opened.trajectory_parts()}))
-        count = export_atif(opened, folder, run=run, revise=revise)
+        exported = export_atif(opened, folder, run=run, revise=revise)
     counts = dict(sorted(redactions.items()))
     if as_json:
-        show_json({"format": to, "folder": str(folder), "trajectories": count, "redactions": counts})
+        show_json(
+            {
+                "format": to,
+                "folder": str(folder),
+                "trajectories": exported.num_trajectories,
+                "no_place": exported.no_place,
+                "redactions": counts,
+            }
+        )
         return
-    note(f"export: {plural(count, 'file')} of {to} in {folder}")
+    note(f"export: {plural(exported.num_trajectories, 'file')} of {to} in {folder}")
+    if exported.no_place:
+        kinds = ", ".join(plural(number, kind) for kind, number in exported.no_place.items())
+        note(f"export: {to} has no place for {kinds}, which stay in the data set")
     if counts:
         kinds = ", ".join(f"{number:,} {kind}" for kind, number in counts.items())
         note(f"export: placeholders stand for secrets and personal data: {kinds}")

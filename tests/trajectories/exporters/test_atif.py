@@ -191,7 +191,7 @@ def test_an_export_into_the_data_set_is_refused(tmp_path: Path) -> None:
     for folder in (dataset.folder, dataset.folder / "turns" / "out", tmp_path / "data" / ".." / "data"):
         with pytest.raises(InputError, match="outside of it"):
             export_atif(dataset, folder)
-    assert export_atif(dataset, tmp_path / "data-out") == 1
+    assert export_atif(dataset, tmp_path / "data-out").num_trajectories == 1
 
 
 def test_what_a_screen_showed_may_be_more_than_what_was_put_out(tmp_path: Path) -> None:
@@ -204,7 +204,7 @@ def test_what_a_screen_showed_may_be_more_than_what_was_put_out(tmp_path: Path) 
 
 def test_the_trajectory_comes_back_as_it_was(tmp_path: Path) -> None:
     data = _recorded(tmp_path / "data", [(Action.keys(("ls\n", 0.5)), observation("$ ls"))])
-    assert export_atif(data, tmp_path / "out") == 1
+    assert export_atif(data, tmp_path / "out").num_trajectories == 1
     (trajectory,) = imported("atif", tmp_path / "out")
     original = header("t-1")
     assert (trajectory.instruction, trajectory.prompt) == (original.instruction, original.prompt)
@@ -297,7 +297,7 @@ def test_a_trajectory_that_two_runs_have_is_a_file_of_each(tmp_path: Path) -> No
     source = written(tmp_path, "a.json", samples.ATIF)
     for name in ("one", "two"):
         import_trajectories(data, "atif", [source], run=name)
-    count = export_atif(data, tmp_path / "out")
+    count, _ = export_atif(data, tmp_path / "out")
     files = [path.relative_to(tmp_path / "out").parts for path in sorted((tmp_path / "out").rglob("*.json"))]
     assert (count, [run for run, _ in files]) == (
         len(files),
