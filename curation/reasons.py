@@ -41,7 +41,7 @@ MEANINGS: Final[Mapping[Reason, str]] = {
     Reason.UNREADABLE: "Masked: the action or the observation is missing or is not UTF-8.",
     Reason.SUPERSEDED: "Masked: the turn is of an attempt that was interrupted and begun again; both begin alike.",
     Reason.CONTAMINATED: "Masked: the turn holds an item of a benchmark, or is of a trajectory that does.",
-    Reason.DUPLICATE_TRAJECTORY: "Masked: the turn is of a trajectory that is a copy, exact or nearly, of an earlier one.",
+    Reason.DUPLICATE_TRAJECTORY: "Masked: the turn is of a trajectory that is an exact or near copy of an earlier one.",
     Reason.FEW_TURNS: "Masked: the turn is of a trajectory with too few turns.",
     Reason.UNDECLARED_TOOL: "Masked: a tool was called that the trajectory does not declare.",
     Reason.GUI_FAILURE: "Masked: the screen's state is missing, or shows a CAPTCHA or an HTTP error.",
