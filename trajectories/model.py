@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from datetime import datetime
+from datetime import UTC, datetime
 from enum import StrEnum
 from typing import Final, TypeAlias
 
@@ -18,6 +18,8 @@ DOMAINS: Final = ("terminal", "search", "mcp", "swe", "web", "android", "os")
 """The kinds of environment. What is under another name is no environment, such as a collection of texts."""
 GUI_DOMAINS: Final = frozenset({"web", "android", "os"})
 """Those in which what is observed is what is visible: the same text twice is the same state."""
+FIRST_TIME: Final = datetime(1971, 1, 1, tzinfo=UTC)
+"""Earlier ones tell none: where a source has no time, or only the seconds since it began, it is 1970."""
 
 
 class Status(StrEnum):

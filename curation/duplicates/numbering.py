@@ -23,12 +23,13 @@ from curation.passes import place_of
 from curation.pieces import Piece
 from curation.search_settings import DuplicateSettings
 from curation.text_buffers import Ends
+from trajectories.model import FIRST_TIME
 from trajectories.part_files import read_part, reading_part
 
 _TRAJECTORY = ["trajectory_id", "domain", "run"]
 _NOBODY = -1
-_NO_TIME = 0
-"""1970, which stands where the source of a turn tells no time (`trajectories.importers.base.NO_TIME`)."""
+_FIRST_TIME = int(FIRST_TIME.timestamp()) * 10**6
+"""In the store's units."""
 _LATEST = np.iinfo(np.int64).max
 _DIGEST_WORDS = 2
 """A digest is two 64-bit words."""
@@ -165,7 +166,7 @@ class _Signed(NamedTuple):
                 np.concatenate([table["stretch"].to_numpy() + k for table, k in of_pieces])
             ],
             places=every["turn"].to_numpy(),
-            started_at=np.where(started_at == _NO_TIME, _LATEST, started_at),
+            started_at=np.where(started_at < _FIRST_TIME, _LATEST, started_at),
             digests=column_words(every["digest"], np.uint64),
             has_words=every["has_words"].to_numpy(),
             piece_ends=np.cumsum([0, *(table.num_rows for table in tables)]),

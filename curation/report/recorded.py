@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from datetime import UTC, datetime
+from datetime import datetime
 
 import polars as pl
 from pydantic import BaseModel
@@ -10,10 +10,9 @@ from pydantic import BaseModel
 from curation.report.amounts import Count
 from curation.report.texts import without_secrets
 from trajectories.dataset import Dataset
+from trajectories.model import FIRST_TIME
 
 _MOST_NAMES = 100
-_NO_TIME = datetime(1970, 1, 1, tzinfo=UTC)
-"""What an import writes where its source tells no time."""
 
 
 class DomainFacts(BaseModel):
@@ -59,7 +58,7 @@ class DatasetFacts(BaseModel):
 def dataset_facts(dataset: Dataset) -> DatasetFacts:
     """What is written in the rows of the trajectories, and in the short columns of the turns."""
     turns, trajectories = dataset.scan_turns(), dataset.scan_trajectories()
-    told = (pl.col(name).filter(pl.col(name) > _NO_TIME) for name in ("started_at", "ended_at"))
+    told = (pl.col(name).filter(pl.col(name) >= FIRST_TIME) for name in ("started_at", "ended_at"))
     started, ended = told
     span = trajectories.select(started.min(), ended.max()).collect(engine="streaming")
     domains = [_domain_facts(name, turns, trajectories) for name in sorted(_counts(trajectories, "domain"))]

@@ -178,8 +178,9 @@ def test_the_survivor_is_the_earliest_and_then_of_the_least_id(tmp_path: Path) -
     }
 
 
-def test_what_tells_no_time_is_a_copy_of_what_does(tmp_path: Path) -> None:
-    for name, time in (("undated", {}), ("dated", {"timestamp": "2026-05-01T00:00:00Z"})):
+@pytest.mark.parametrize("no_time", [{}, {"timestamp": "1970-01-01T00:00:12Z"}])
+def test_what_tells_no_time_is_a_copy_of_what_does(tmp_path: Path, no_time: dict[str, str]) -> None:
+    for name, time in (("undated", no_time), ("dated", {"timestamp": "2026-05-01T00:00:00Z"})):
         call = {"id": "1", "function": {"name": "ls", "arguments": "{}"}}
         asked = {"role": "assistant", "tool_calls": [call], **time}
         answered = {"role": "tool", "tool_call_id": "1", "content": "a b c", **time}

@@ -90,9 +90,10 @@ def test_rows_without_values_are_counted_all_the_same(dataset: Dataset) -> None:
     for column in ("licence", "policy", "source_format", "loss_report_json", "instruction", "status", "engine"):
         put(part.path, column, pa.nulls(1, pa.string()))
     put(part.path, "started_at", pa.nulls(1, pa.timestamp("us", tz="UTC")))
+    put(part.path, "ended_at", pa.array([12_000_000], pa.timestamp("us", tz="UTC")))  # twelve seconds after it began
     report = reported(dataset)
     assert report["dataset"]["num_without_licence"] == 1
-    assert report["dataset"]["first_started_at"] is None
+    assert (report["dataset"]["first_started_at"], report["dataset"]["last_ended_at"]) == (None, None)
     assert report["by_run"]["largest"][0]["source_formats"] == []
     assert {example["task"]["problem"] for example in report["examples"]} == {"missing"}
 
