@@ -32,6 +32,7 @@ from curation.sidecar import PartOrigin, Sidecar, open_sidecar, part_origin, ver
 from trajectories.dataset import Dataset
 from trajectories.errors import InputError
 from trajectories.files import make_folder, storage_errors
+from trajectories.folders import folder_written_whole, settle
 
 if TYPE_CHECKING:
     from curation.searches import Searched
@@ -87,7 +88,7 @@ def curate(
         benchmarks: files and folders to look for, as `curation.contamination.benchmark_files` reads them.
         scheduler: address of a Dask scheduler, whose workers see the data set at the same path.
         workers: processes to start without one; all cores unless given, none for little work.
-        overwrite: remove the sidecar of this name, if there is one, and begin anew.
+        overwrite: begin anew. A sidecar of this name stands, and can be read, until the new one takes its place.
         watch: shows how far the job is, stage by stage.
 
     Raises:
@@ -97,32 +98,46 @@ def curate(
         StorageError: the disk is full or fails; nothing half-written is left, and the next job goes on from there.
         WorldtapeError: the workers were killed again and again.
     """
-    from curation.searches import check_benchmarks, search  # here, for they load Numba
-
     profile = profile or CurationProfile()
     sidecar = open_sidecar(dataset, name)
     parts = turn_part_names(dataset)
     hands = Workers(scheduler=scheduler, number=workers, sizes=sizes or JobSizes(), watch=watch)
-    with _only_job(sidecar), _set_aside(sidecar) if overwrite else nullcontext(), hands:
-        sidecar.remove(sidecar.damaged_parts())
-        _refuse_other_profile(sidecar, profile)
-        require_names(dataset)
-        # Of what is to be replaced nothing counts; a job that was killed while it replaced one has still replaced none.
-        replaced = overwrite or _is_whole(sidecar)
-        check_benchmarks([sidecar] if replaced else [sidecar, Sidecar(_place_aside(sidecar))], benchmarks)
-        superseded = superseded_by_part(dataset) if profile.filters.superseded else {}
-        searched = search(dataset, name, profile, benchmarks=benchmarks, superseded=superseded, workers=hands)
-        wanted = {part: _origin(dataset, part, profile, searched) for part in parts}
-        todo = {part: wanted[part] for part in sorted(set(parts) - _up_to_date(sidecar, wanted))}
-        _judge_parts(dataset.folder, todo, sidecar, profile, searched, hands)
-        stale = sorted(set(sidecar.parts()) - set(parts))
-        sidecar.remove(stale)
-        manifest = sidecar.manifest()
-        if manifest is None or not manifest.tells_of(parts, searched.fingerprints):
-            sidecar.write_manifest(profile, searched.fingerprints)
-        for done_with in (sidecar.work, _place_aside(sidecar)):
-            shutil.rmtree(done_with, ignore_errors=True)
-        return _summary(sidecar, num_judged=len(todo), num_skipped=len(parts) - len(todo))
+    with _only_job(sidecar), hands:
+        settle(sidecar.folder)
+        anew = overwrite and sidecar.folder.exists()
+        with folder_written_whole(sidecar.folder) if anew else nullcontext(sidecar.folder) as folder:
+            num_judged = _curate(dataset, parts, Sidecar(folder), profile, benchmarks, hands)
+        return _summary(sidecar, num_judged=num_judged, num_skipped=len(parts) - num_judged)
+
+
+def _curate(
+    dataset: Dataset,
+    parts: Sequence[str],
+    sidecar: Sidecar,
+    profile: CurationProfile,
+    benchmarks: Sequence[Path],
+    workers: Workers,
+) -> int:
+    """Make a sidecar of the turns parts whole; returns how many had to be judged for it."""
+    from curation.searches import check_benchmarks, search  # here, for they load Numba
+
+    sidecar.remove(sidecar.damaged_parts())
+    _refuse_other_profile(sidecar, profile)
+    require_names(dataset)
+    check_benchmarks(sidecar, benchmarks)
+    superseded = superseded_by_part(dataset) if profile.filters.superseded else {}
+    searched = search(
+        dataset, sidecar.folder.name, profile, benchmarks=benchmarks, superseded=superseded, workers=workers
+    )
+    wanted = {part: _origin(dataset, part, profile, searched) for part in parts}
+    todo = {part: wanted[part] for part in sorted(set(parts) - _up_to_date(sidecar, wanted))}
+    _judge_parts(dataset.folder, todo, sidecar, profile, searched, workers)
+    sidecar.remove(sorted(set(sidecar.parts()) - set(parts)))
+    manifest = sidecar.manifest()
+    if manifest is None or not manifest.tells_of(parts, searched.fingerprints):
+        sidecar.write_manifest(profile, searched.fingerprints)
+    shutil.rmtree(sidecar.work, ignore_errors=True)
+    return len(todo)
 
 
 def _origin(dataset: Dataset, part: str, profile: CurationProfile, searched: Searched) -> PartOrigin:
@@ -153,40 +168,6 @@ def _only_job(sidecar: Sidecar) -> Iterator[None]:
                 "another job is curating this", where=str(sidecar.folder), mend="wait for it, or choose another name"
             ) from None
         yield
-
-
-@contextmanager
-def _set_aside(sidecar: Sidecar) -> Iterator[None]:
-    """The sidecar that is to be replaced comes back where the block fails, and goes where it ends well.
-
-    One that a killed job has set aside is still the one to come back: what that job had begun in its place is not
-    whole.
-    """
-    old = _place_aside(sidecar)
-    if old.exists() and not _is_whole(sidecar):
-        shutil.rmtree(sidecar.folder, ignore_errors=True)
-    else:
-        shutil.rmtree(old, ignore_errors=True)
-        if sidecar.folder.exists():
-            sidecar.folder.rename(old)
-    try:
-        yield
-    except BaseException:
-        if old.exists():
-            shutil.rmtree(sidecar.folder, ignore_errors=True)
-            old.rename(sidecar.folder)
-        raise
-
-
-def _is_whole(sidecar: Sidecar) -> bool:
-    try:
-        return sidecar.manifest() is not None
-    except InputError:  # to be replaced, it need not be understood
-        return False
-
-
-def _place_aside(sidecar: Sidecar) -> Path:
-    return sidecar.folder.with_name(f".{sidecar.name}.old")
 
 
 def _refuse_other_profile(sidecar: Sidecar, profile: CurationProfile) -> None:

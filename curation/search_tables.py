@@ -13,9 +13,10 @@ import pyarrow as pa
 from pydantic import BaseModel
 
 from curation.fingerprints import fingerprint_of
+from curation.folder import curation_folder
 from curation.manifest_files import damaged_tables, read_manifest, replace_tables
 from curation.pieces import Piece
-from trajectories.dataset import Dataset, check_name
+from trajectories.dataset import Dataset
 from trajectories.errors import InputError
 from trajectories.part_files import is_readable
 
@@ -51,7 +52,7 @@ class SearchTables(Generic[_Found]):
         Raises:
             InputError: the name cannot be a folder's, or the data set is not a local folder.
         """
-        return cls(dataset.folder / "curation" / check_name(name, "curation") / cls.NAME)
+        return cls(curation_folder(dataset, name) / cls.NAME)
 
     @property
     def work(self) -> Path:

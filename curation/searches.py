@@ -171,25 +171,21 @@ def search(
     )
 
 
-def check_benchmarks(sidecars: Sequence[Sidecar], benchmarks: Sequence[Path]) -> None:
-    """Raise ``InputError`` where a benchmark is not there, or one is not given that an earlier job knew of: what it
-    masked would be in the loss again.
-
-    Args:
-        sidecars: what stands of earlier jobs, that of the name first.
+def check_benchmarks(sidecar: Sidecar, benchmarks: Sequence[Path]) -> None:
+    """Raise ``InputError`` where a benchmark is not there, or one is not given that an earlier job of the sidecar knew
+    of: what it masked would be in the loss again.
     """
     for path in benchmarks:
         require_benchmark(path)
     given = {*map(benchmark_name, benchmarks)}
-    for sidecar in sidecars:
-        contamination = Contamination(sidecar.folder / Contamination.NAME)
-        found, manifest = contamination.summary(), sidecar.manifest()
-        forgotten = sorted({*found.sources} - given) if found else []
-        was_searched = contamination.folder.exists() or (manifest and Contamination.NAME in manifest.searches)
-        if forgotten or (was_searched and not given):
-            what = f"the benchmark {', '.join(forgotten)}" if forgotten else "benchmarks"
-            raise InputError(
-                f"curation '{sidecars[0].name}' was made with {what}",
-                where=str(sidecar.folder),
-                mend="give it again with --benchmark, or begin anew with --overwrite",
-            )
+    contamination = Contamination(sidecar.folder / Contamination.NAME)
+    found, manifest = contamination.summary(), sidecar.manifest()
+    forgotten = sorted({*found.sources} - given) if found else []
+    was_searched = contamination.folder.exists() or (manifest and Contamination.NAME in manifest.searches)
+    if forgotten or (was_searched and not given):
+        what = f"the benchmark {', '.join(forgotten)}" if forgotten else "benchmarks"
+        raise InputError(
+            f"curation '{sidecar.name}' was made with {what}",
+            where=str(sidecar.folder),
+            mend="give it again with --benchmark, or begin anew with --overwrite",
+        )

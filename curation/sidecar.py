@@ -18,11 +18,13 @@ import pyarrow.parquet as pq
 from pydantic import BaseModel, ConfigDict
 
 from curation.fingerprints import program
+from curation.folder import curation_folder
 from curation.manifest_files import damaged_parts, parts_below, read_manifest, refuse_newer, sha256_of, write_manifest
 from curation.pieces import part_digest
 from curation.profile import CurationProfile
-from trajectories.dataset import Dataset, check_name
+from trajectories.dataset import Dataset
 from trajectories.errors import DamagedFileError, InputError
+from trajectories.folders import final_name
 from trajectories.part_files import read_part, scan_parts
 
 SCHEMA_VERSION = 1
@@ -139,7 +141,7 @@ class Sidecar:
 
     @property
     def name(self) -> str:
-        return self.folder.name
+        return final_name(self.folder.name)
 
     @property
     def work(self) -> Path:
@@ -239,7 +241,7 @@ def open_sidecar(dataset: Dataset, name: str = "default") -> Sidecar:
     Raises:
         InputError: the name cannot be a folder's, or the data set is not a local folder.
     """
-    return Sidecar(dataset.folder / "curation" / check_name(name, "curation"))
+    return Sidecar(curation_folder(dataset, name))
 
 
 def _part_facts(path: Path) -> PartFacts:

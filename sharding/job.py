@@ -22,7 +22,6 @@ import pyarrow.parquet as pq
 from curation.spread import spread
 from sharding.chat_tokenizer import ChatTokenizer
 from sharding.curated import curated_sources
-from sharding.folders import folder_written_whole
 from sharding.manifest import (
     DOCUMENTS_FILE,
     MANIFEST_FILE,
@@ -44,6 +43,7 @@ from sharding.writer import ShardWriter
 from trajectories import InputError
 from trajectories.dataset import Dataset, check_name
 from trajectories.files import storage_errors, written_whole
+from trajectories.folders import folder_written_whole
 from trajectories.part_files import PARQUET_OPTIONS
 
 _IN_PROCESS_BYTES = 32 * 2**20

@@ -20,10 +20,10 @@ from safetensors import SafetensorError
 from safetensors.torch import load_file, save_file
 from transformers import PreTrainedModel
 
-from sharding.folders import folder_written_whole
 from sharding.manifest import FileFacts
 from trajectories import DamagedFileError, JsonValue, StorageError
 from trajectories.files import storage_errors
+from trajectories.folders import folder_written_whole
 
 _STATE = "state.json"
 _FULL = "os error 28"

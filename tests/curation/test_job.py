@@ -12,7 +12,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -37,6 +37,7 @@ from curation import (
     write_report,
 )
 from curation.keep import draw
+from curation.passes import Progress, unwatched
 from tests.curation.recordings import cut_row_groups, files_of, record, some_texts
 from trajectories import DamagedFileError, Dataset, InputError, compact
 
@@ -272,28 +273,41 @@ def test_a_sidecar_that_was_to_be_replaced_comes_back_where_the_job_fails(datase
     assert files_of(open_sidecar(dataset).folder) == before
 
 
-def test_a_sidecar_that_a_killed_job_set_aside_is_still_the_one_that_comes_back(dataset: Dataset) -> None:
+def test_a_sidecar_can_be_read_until_the_one_that_replaces_it_is_whole(dataset: Dataset) -> None:
     sidecar = curate(dataset).sidecar
     before = files_of(sidecar.folder)
-    sidecar.folder.rename(sidecar.folder.with_name(".default.old"))
-    sidecar.folder.mkdir()
-    (sidecar.folder / "begun").write_text("by the job that was killed")
-    with pytest.raises(InputError, match="no Dask scheduler answers"):
-        curate(dataset, overwrite=True, scheduler="tcp://127.0.0.1:1")
+    seen = []
+
+    def watch(stage: str) -> AbstractContextManager[Progress]:
+        seen.append(files_of(sidecar.folder) == before)
+        return unwatched(stage)
+
+    other = CurationProfile(seed=1)
+    summary = curate(dataset, profile=other, overwrite=True, watch=watch)
+    assert seen
+    assert all(seen)
+    manifest = summary.sidecar.manifest()
+    assert manifest is not None
+    assert (manifest.name, manifest.profile) == ("default", other)
+    assert sorted(path.name for path in sidecar.folder.parent.iterdir()) == [".default.lock", "default"]
+
+
+@pytest.mark.parametrize("killed", ["before it was whole", "between the two renames", "before the old one was gone"])
+def test_a_killed_job_that_was_replacing_a_sidecar_leaves_one_that_is_whole(dataset: Dataset, killed: str) -> None:
+    sidecar = curate(dataset).sidecar
+    before = files_of(sidecar.folder)
+    aside, old = (sidecar.folder.with_name(f".default.{end}") for end in ("part", "old"))
+    if killed == "before the old one was gone":
+        shutil.copytree(sidecar.folder, old)
+    else:
+        aside.mkdir()
+        (aside / "begun").write_text("by the job that was killed")
+    if killed == "between the two renames":
+        sidecar.folder.rename(old)
+    assert curate(dataset).num_parts_judged == 0
     assert files_of(sidecar.folder) == before
-
-
-def test_what_was_replaced_does_not_count_where_the_job_was_killed_before_it_went(
-    dataset: Dataset, tmp_path: Path
-) -> None:
-    benchmark = tmp_path / "benchmark.txt"
-    benchmark.write_text("a benchmark whose one item has a good many words and is nowhere to be found in here\n")
-    sidecar = curate(dataset, benchmarks=[benchmark]).sidecar
-    shutil.copytree(sidecar.folder, tmp_path / "replaced")
-    whole = curate(dataset, overwrite=True)
-    shutil.move(tmp_path / "replaced", sidecar.folder.with_name(".default.old"))
-    assert curate(dataset).num_turns == whole.num_turns
-    assert not sidecar.folder.with_name(".default.old").exists()
+    assert not aside.exists()
+    assert not old.exists()
 
 
 def test_a_sidecar_with_a_damaged_part_is_not_whole_until_it_is_judged_again(dataset: Dataset) -> None:

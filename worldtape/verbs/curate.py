@@ -58,7 +58,10 @@ def run(
     ] = None,
     scheduler: Scheduler = None,
     workers: Workers = None,
-    overwrite: Annotated[bool, typer.Option("--overwrite", help="Begin anew where the name is taken.")] = False,
+    overwrite: Annotated[
+        bool,
+        typer.Option("--overwrite", help="Begin anew where the name is taken; what stands can be read until then."),
+    ] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print the summary as JSON.")] = False,
 ) -> None:
     """Judge every turn: what is known of it, one of seven classes, whether it stays in the loss; and a report.

@@ -8,9 +8,13 @@ import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Final
 
-from trajectories import InputError
+from trajectories.errors import InputError
 from trajectories.files import make_folder, sync_folder
+
+_ASIDE: Final = ".part"
+_OLD: Final = ".old"
 
 
 @contextmanager
@@ -22,7 +26,7 @@ def folder_written_whole(target: Path) -> Iterator[Path]:
     Raises:
         InputError: another process is writing the same folder.
     """
-    aside = target.with_name(f".{target.name}.part")
+    aside = target.with_name(f".{target.name}{_ASIDE}")
     make_folder(aside)
     lock = os.open(aside, os.O_RDONLY | os.O_DIRECTORY)
     try:
@@ -38,6 +42,17 @@ def folder_written_whole(target: Path) -> Iterator[Path]:
             raise
     finally:
         os.close(lock)
+
+
+def final_name(name: str) -> str:
+    """The name that a folder has, or will have when it takes its place."""
+    return name[1 : -len(_ASIDE)] if name.startswith(".") and name.endswith(_ASIDE) else name
+
+
+def settle(target: Path) -> None:
+    """Put in order what killed writers left; the caller sees to it that nobody is writing."""
+    _put_back(target)
+    shutil.rmtree(target.with_name(f".{target.name}{_ASIDE}"), ignore_errors=True)
 
 
 def _lock(handle: int, folder: Path) -> None:
@@ -88,4 +103,4 @@ def _put_back(target: Path) -> None:
 
 
 def _old(target: Path) -> Path:
-    return target.with_name(f".{target.name}.old")
+    return target.with_name(f".{target.name}{_OLD}")

@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from sharding.folders import folder_written_whole
 from trajectories import InputError
+from trajectories.folders import folder_written_whole
 
 
 def write(target: Path, text: str) -> None:
