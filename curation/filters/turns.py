@@ -19,8 +19,16 @@ from curation.neighbours import Turns
 from curation.reasons import Booleans, Codes, Reason, code_of, no_reasons
 from trajectories.model import GUI_DOMAINS, ErrorKind
 
-_NOTHING: Final = r'^\s*(""|null|\{\s*\})?\s*$|^\{\s*"name":\s*""'
-"""No text, no value, or a call of nothing."""
+_SHELL: Final = r"(?i:bash|sh|shell|run|terminal|exec|(?:execute|run)_(?:bash|command|shell_command)|bash_command)"
+_NO_COMMAND: Final = r'\{"command": "(?:\s|\\[nrt])*"\}'
+_NOTHING: Final = (
+    r'^\s*(""|null|\{\s*\})?\s*$|^\{\s*"name":\s*""'
+    rf'|^{_NO_COMMAND}$|^\{{"name": "[^"]*", "arguments": {_NO_COMMAND}\}}$'
+    rf'|^\{{"name": "{_SHELL}", "arguments": \{{\}}\}}$'
+)
+"""No text, no value, a call of nothing, or of a shell without a command."""
+_POLL: Final = r'^\{"name": "(?:execute_bash|run|terminal)", "arguments": \{"command": '
+"""OpenHands' shells, of which an empty command asks for what a program has put out since."""
 _NO_ITEMS: Final = r"^\s*\[\s*\]\s*$"
 
 
@@ -76,7 +84,7 @@ def _of_domain(filters: Filters, domain: str, trajectories: Path) -> Iterator[_F
     if filters.sandbox_died is Scope.TRAJECTORY:
         yield _Filter(Reason.SANDBOX_DIED, Scope.TRAJECTORY, ("trajectory_id", "error_kind"), _sandbox_died)
     empty = _NOTHING if domain == "terminal" else f"{_NOTHING}|{_NO_ITEMS}"
-    yield _Filter(Reason.EMPTY_ACTION, _scope(filters.empty_action), ("action",), partial(_matches, pattern=empty))
+    yield _Filter(Reason.EMPTY_ACTION, _scope(filters.empty_action), ("action",), partial(_does_nothing, pattern=empty))
     retried = partial(retries.are_retried, similarity=filters.retry_similarity)
     yield _Filter(Reason.RETRY, _scope(filters.retry), retries.COLUMNS, retried)
     yield _Filter(Reason.TRUNCATED, _scope(filters.truncated), ("truncated",), partial(_is_set, flag="truncated"))
@@ -112,8 +120,10 @@ def _sandbox_died(turns: Turns) -> Booleans:
     return failed & is_last
 
 
-def _matches(turns: Turns, *, pattern: str) -> Booleans:
-    return _true(pc.match_substring_regex(turns.rows["action"], pattern))
+def _does_nothing(turns: Turns, *, pattern: str) -> Booleans:
+    actions = turns.rows["action"]
+    found = _true(pc.match_substring_regex(actions, pattern))
+    return found & ~_true(pc.match_substring_regex(actions, _POLL)) if found.any() else found
 
 
 def _is_set(turns: Turns, *, flag: str) -> Booleans:

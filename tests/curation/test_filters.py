@@ -33,6 +33,7 @@ from tests.curation.filter_support import (
 from tests.curation.recordings import a_header, cut_row_groups, files_of, record, record_turns, some_texts, turn
 from tests.work import num_calls
 from trajectories import Action, DamagedFileError, Dataset, Status, compact
+from trajectories.importers import import_trajectories
 
 NOT_IN_TURNS = {Reason.CONTAMINATED, Reason.DUPLICATE_TRAJECTORY, Reason.DUPLICATE_TURN, Reason.DRAWN_BY_TOKEN}
 """Reasons that searches give, or another draw."""
@@ -242,6 +243,14 @@ def test_a_failed_screen_masks_its_trajectory_in_a_gui_and_nothing_elsewhere(dat
         ("mcp", "{}", True),
         ("mcp", call(""), True),
         ("mcp", call("read"), False),
+        ("swe", call("bash", command=""), True),
+        ("swe", call("sh", command=" \n "), True),
+        ("swe", call("Bash"), True),
+        ("swe", call("execute_bash"), True),
+        ("swe", '{"command": ""}', True),
+        ("swe", call("execute_bash", command=""), False),
+        ("swe", call("bash", command="ls"), False),
+        ("swe", call("write", content=""), False),
     ],
 )
 def test_an_empty_action_is_masked_and_a_terminals_wait_is_none(
@@ -257,6 +266,18 @@ def test_a_screen_that_does_not_change_is_masked_and_a_terminal_may_stay_as_it_i
         record_turns(dataset, a_header(domain, domain=domain), turns)
     compact(dataset, "r1")
     assert reasons(dataset) == {"android": ["kept", "no_change", "kept"], "terminal": ["kept"] * 3}
+
+
+def test_an_answer_that_is_an_image_is_masked_and_silence_is_not(dataset: Dataset, tmp_path: Path) -> None:
+    messages: list[dict[str, Any]] = [{"role": "user", "content": "Look."}]
+    for number, content in enumerate([[{"type": "image_url", "image_url": {"url": "a.png"}}], "", NEW]):
+        called = {"id": f"c{number}", "function": {"name": "look", "arguments": f'{{"at": {number}}}'}}
+        messages.append({"role": "assistant", "content": "", "tool_calls": [called]})
+        messages.append({"role": "tool", "tool_call_id": f"c{number}", "content": content})
+    chats = tmp_path / "chats.jsonl"
+    chats.write_text(json.dumps({"messages": messages}) + "\n")
+    import_trajectories(dataset, "messages", [chats], licence="MIT")
+    assert list(reasons(dataset).values()) == [["truncated", "silence", "kept"]]
 
 
 def test_a_truncated_observation_is_masked(dataset: Dataset) -> None:

@@ -70,6 +70,20 @@ def test_retries_of_malformed_calls_in_a_chat_are_masked_by_what_the_harness_ans
     assert list(reasons(dataset).values()) == [["retry", "kept"]]
 
 
+def test_a_file_that_is_not_there_is_the_worlds_answer_and_stays(dataset: Dataset, tmp_path: Path) -> None:
+    events: list[dict[str, Any]] = []
+    told = [("/a/b/c.py", "error", "File not found: /a/b/c.py"), ("/a/b/c.ts", "read", NEW)]
+    for number, (path, kind, text) in enumerate(told):
+        events.append({"id": 2 * number, "source": "agent", "action": "read", "args": {"path": path}})
+        events.append({"id": 2 * number + 1, "observation": kind, "content": text, "cause": 2 * number})
+    stream = tmp_path / "events.json"
+    stream.write_text(json.dumps(events))
+    import_trajectories(dataset, "openhands-v0", [stream], licence="MIT")
+    ((missing, found),) = reasons(dataset).values()
+    assert found == "kept"
+    assert missing in ("kept", "drawn_out"), "only the draw may leave it out"
+
+
 def test_how_alike_a_retry_must_be_is_a_setting(dataset: Dataset) -> None:
     turns = [turn("open the red door", NEW, error_kind=AGENT), turn("open a green window", NEW)]
     assert told_of(dataset, turns) == ["kept", "kept"]

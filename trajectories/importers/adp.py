@@ -9,6 +9,7 @@ from typing import Final
 
 from trajectories.importers.agent import AgentCalls
 from trajectories.importers.base import Imported, NoTrajectory, Result
+from trajectories.importers.contents import NOT_KEPT, Content, all_of, shown_content
 from trajectories.importers.file_names import files_named
 from trajectories.importers.loss import LossReport, Shape, whole
 from trajectories.importers.problems import UnreadableError
@@ -95,7 +96,7 @@ class _Events:
         self._action: Action | None = None
         self._asks_harness = False
         """Whether the last action was a call that the agent's harness answers."""
-        self._answers: list[Observation] = []
+        self._answers: list[Content] = []
         self.instruction = self.system = ""
         self.initial: Observation = answer("")
 
@@ -115,7 +116,7 @@ class _Events:
         elif kind == "web_observation":
             self._page(item)
         elif kind == "image_observation":
-            self._loss.drop("image")
+            self._image()
         else:
             raise UnreadableError(f"there is no class {kind!r} in the schema")
 
@@ -133,6 +134,11 @@ class _Events:
             return "terminal"
         return domain_of(self._agent.names, self._loss)
 
+    @property
+    def _num_told(self) -> int:
+        """How many answers to the last action have a text."""
+        return sum(not told.is_cut for told in self._answers)
+
     def _call(self, item: Object) -> Action | None:
         name = as_text(item.get("function"), "the function of an action")
         return self._agent.action(name, item.get("kwargs"), plain(item.get("description")))
@@ -144,10 +150,11 @@ class _Events:
 
     def _text(self, item: Object) -> None:
         text, source = as_text(item.get("content"), "the content of an observation"), plain(item.get("source"))
-        if self._action is not None and not (self._answers and source == "user"):
+        told = shown_content(item.get("content"), self._loss)
+        if self._action is not None and not (source == "user" and self._num_told):
             if source == "user":
                 self._loss.infer("answer of the environment, though the source says user")
-            self._answers.append(answer(text))
+            self._answers.append(told)
         elif self._asks_harness:
             self._loss.skip("answer to a call of the harness")
             self._asks_harness = False
@@ -161,13 +168,18 @@ class _Events:
     def _page(self, item: Object) -> None:
         self._pages += 1
         tree = item.get("axtree")
-        page = answer(shown(tree if tree is not None else item.get("html")))
+        page = shown_content(tree if tree is not None else item.get("html"), self._loss)
         if self._action is not None:
             self._answers.append(page)
         elif not self.initial.text:
-            self.initial = page
+            self.initial = answer(page.text)
         else:
             self._loss.skip("observation without its action")
+
+    def _image(self) -> None:
+        self._loss.drop("image")
+        if self._action is not None:
+            self._answers.append(NOT_KEPT)
 
     def _end_turn(self) -> None:
         if self._action is None:
@@ -175,15 +187,10 @@ class _Events:
         if not self._answers:
             self._loss.skip("action without an observation")
         else:
-            self._loss.infer("observations in a row taken as one", len(self._answers) - 1)
-            self._turns.add(self._action, _joined(self._answers))
+            self._loss.infer("observations in a row taken as one", max(0, self._num_told - 1))
+            told = all_of(self._answers)
+            self._turns.add(self._action, answer(told.text, truncated=told.is_cut))
         self._action, self._answers = None, []
-
-
-def _joined(answers: list[Observation]) -> Observation:
-    if len(answers) == 1:
-        return answers[0]
-    return answer("\n".join(part.text for part in answers))
 
 
 def _kind(item: Object) -> str:

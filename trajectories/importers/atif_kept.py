@@ -11,6 +11,7 @@ from enum import StrEnum
 from typing import Final, TypeVar
 
 from trajectories.importers.base import Recorded
+from trajectories.importers.contents import Content
 from trajectories.importers.loss import LossReport, whole
 from trajectories.importers.turn_list import answer
 from trajectories.importers.values import Object, int32, plain, seconds
@@ -166,10 +167,11 @@ class KeptTurn:
         """The action as it was; ``given`` is what ATIF says of it."""
         return given if self._action is None else replace(self._action, reasoning=given.reasoning)
 
-    def observation(self, text: str) -> Observation:
+    def observation(self, told: Content) -> Observation:
         """The observation as it was. What was put out may be less than its text, which is what a screen showed."""
-        size = answer(text).bytes_total if self._bytes_total is None else self._bytes_total
-        return replace(self._observed, text=text, bytes_total=size)
+        size = answer(told.text).bytes_total if self._bytes_total is None else self._bytes_total
+        is_cut = self._observed.truncated or told.is_cut
+        return replace(self._observed, text=told.text, truncated=is_cut, bytes_total=size)
 
 
 def _text(value: JsonValue) -> str | None:

@@ -9,11 +9,12 @@ from typing import Final
 
 from trajectories.importers.agent import AgentCalls
 from trajectories.importers.atif_kept import EXPORTED, KEPT_OF_STEP, KeptTurn
+from trajectories.importers.contents import Content, all_of, content_of, joined_text
 from trajectories.importers.loss import LossReport, whole
 from trajectories.importers.problems import UnreadableError
 from trajectories.importers.terminus import COMMAND, COMPLETE_CALL, TERMINAL_CALL, all_keystrokes, written_keys
 from trajectories.importers.turn_list import TurnList
-from trajectories.importers.values import Object, as_object, as_text, instant, joined_text, objects, plain, sub
+from trajectories.importers.values import Object, as_object, as_text, instant, objects, plain, sub
 from trajectories.importers.written_calls import said_around, without_thought, written_call
 from trajectories.model import Action, JsonValue, Turn
 
@@ -177,14 +178,11 @@ class Steps:
         said = without_thought(message)
         return Action(said.text, said.text, agent.reasons(thought, said.thought))
 
-    def _add(self, action: Action, text: str | None, step: Object) -> None:
-        if text is None:
-            self._loss.skip("observation without content")
-            return
+    def _add(self, action: Action, told: Content, step: Object) -> None:
         kept = self._kept
         self._turns.add(
             kept.action(action),
-            kept.observation(text),
+            kept.observation(told),
             started_at=instant(step.get("timestamp")),
             duration_s=kept.duration_s,
             is_noop=kept.is_noop,
@@ -192,14 +190,13 @@ class Steps:
             tells_outcome=kept.tells_outcome,
         )
 
-    def _joined(self, results: list[Object]) -> str | None:
-        """The text of results; None where none has any."""
+    def _joined(self, results: list[Object]) -> Content:
+        """What results tell together."""
         for result in results:
             self._loss.drop(
                 "reference to a subagent", len(objects(result.get("subagent_trajectory_ref"), "references"))
             )
-        contents = [result.get("content") for result in results if result.get("content") is not None]
-        return "\n".join(joined_text(content, self._loss) for content in contents) if contents else None
+        return all_of([content_of(result.get("content"), self._loss) for result in results])
 
 
 def _action_of(calls: list[_Call]) -> Action:

@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Final
 
+from trajectories.importers.contents import Content, content_of
 from trajectories.importers.loss import LossReport, Shape, whole
 from trajectories.importers.turn_list import answer
-from trajectories.importers.values import Object, joined_text, plain
+from trajectories.importers.values import Object, plain
 from trajectories.model import ErrorKind, JsonValue, Observation
 
 _TEXT: Final = whole("type", "text")
@@ -27,5 +28,12 @@ def drop_unknown_of_block(where: str, block: JsonValue, loss: LossReport) -> Non
 
 def tool_result(block: Object, loss: LossReport) -> Observation:
     """What a ``tool_result`` tells."""
-    text, failed = joined_text(block.get("content"), loss), block.get("is_error") is True
-    return answer(text, error_kind=ErrorKind.TOOL if failed else None, error=text if failed else None)
+    # A tool that has nothing to say has a result without a content.
+    told = content_of(block["content"], loss) if "content" in block else Content("")
+    failed = block.get("is_error") is True
+    return answer(
+        told.text,
+        truncated=told.is_cut,
+        error_kind=ErrorKind.TOOL if failed else None,
+        error=told.text if failed else None,
+    )

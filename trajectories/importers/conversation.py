@@ -14,6 +14,7 @@ from typing import Final
 
 from trajectories.importers.agent import AgentCalls
 from trajectories.importers.blocks import BLOCKS, drop_unknown_of_block, tool_result
+from trajectories.importers.contents import Content, content_of
 from trajectories.importers.loss import LossReport, whole
 from trajectories.importers.pairing import Call, Pairing
 from trajectories.importers.problems import UnreadableError
@@ -25,7 +26,6 @@ from trajectories.importers.values import (
     as_text,
     instant,
     int32,
-    joined_text,
     objects,
     plain,
     sub,
@@ -89,18 +89,19 @@ class Conversation:
 
     def _message(self, message: Object) -> None:
         role = as_text(message.get("role"), "the role of a message")
-        text = joined_text(message.get("content"), self.loss, elsewhere=BLOCKS)
+        told = content_of(message.get("content"), self.loss, elsewhere=BLOCKS)
+        text = told.text
         drop_unknown_of(message, self.loss)
         if role in ("system", "developer"):
             self._system(text)
         elif role == "user":
-            self._user(text, message)
+            self._user(told, message)
         elif role == "assistant":
             self._assistant(text, message)
         elif role in _CALL_ROLES:
             self._calls_alone(text, message)
         elif role in _ANSWER_ROLES:
-            self._answer(text, message)
+            self._answer(told, message)
         elif role == "exit":
             self.exit = sub(message, "extra")
             self.loss.skip("message of the harness")
@@ -113,7 +114,8 @@ class Conversation:
         else:
             self.system = text
 
-    def _user(self, text: str, message: Object) -> None:
+    def _user(self, told: Content, message: Object) -> None:
+        text = told.text
         results = _blocks(message, "tool_result")
         for block in results:
             self._join(plain(block.get("tool_use_id")), tool_result(block, self.loss), message)
@@ -124,15 +126,15 @@ class Conversation:
             return
         if self._user_answers:
             self._user_answers = False
-            self._pairing.answer_latest(_observation(text, message), _time(message))
+            self._pairing.answer_latest(_observation(told, message), _time(message))
         elif not self.instruction:
             self.instruction = text
         else:
             self.loss.skip("user message after the first")
 
-    def _answer(self, text: str, message: Object) -> None:
+    def _answer(self, told: Content, message: Object) -> None:
         """What a tool answered; several answers in tags are those of several calls."""
-        for answered in tagged_answers(text) or [text]:
+        for answered in list(map(Content, tagged_answers(told.text))) or [told]:
             tool = plain(message.get("name"))
             self._join(_answered_id(message), _observation(answered, message), message, tool=tool)
 
@@ -234,11 +236,12 @@ def _answered_id(message: Object) -> str:
     return plain(message.get("tool_call_id"))
 
 
-def _observation(text: str, message: Object) -> Observation:
+def _observation(told: Content, message: Object) -> Observation:
     error = message.get("error")
-    code, written = int32(sub(message, "extra").get("returncode")), _RETURN_CODE.match(text)
+    code, written = int32(sub(message, "extra").get("returncode")), _RETURN_CODE.match(told.text)
     return answer(
-        text,
+        told.text,
+        truncated=told.is_cut,
         exit_code=int(written[1]) if code is None and written else code,
         error_kind=ErrorKind.TOOL if isinstance(error, str) and error else None,
         error=error if isinstance(error, str) and error else None,

@@ -8,13 +8,14 @@ from typing import Final
 
 from trajectories.importers.agent import AgentCalls
 from trajectories.importers.base import Imported, NoTrajectory, Result
+from trajectories.importers.contents import NOT_KEPT, Content, all_of, joined_text, shown_content
 from trajectories.importers.file_names import files_named
 from trajectories.importers.loss import LossReport, whole
 from trajectories.importers.pairing import is_of
 from trajectories.importers.problems import UnreadableError
 from trajectories.importers.sources import Row, each_row
 from trajectories.importers.turn_list import TurnList, answer
-from trajectories.importers.values import Object, as_object, as_text, instant, joined_text, objects, plain, shown, sub
+from trajectories.importers.values import Object, as_object, as_text, instant, objects, plain, sub
 from trajectories.model import ErrorKind
 
 sources = files_named("*.json")
@@ -90,27 +91,36 @@ class _Session:
             self._call(call, [*said, text])
 
     def _call(self, call: Object, reasons: list[str]) -> None:
-        responses = [sub(part, "functionResponse", "response") for part in objects(call.get("result"), "the result")]
+        parts = objects(call.get("result"), "the result")
+        responses = [sub(part, "functionResponse", "response") for part in parts if "functionResponse" in part]
         action = self._calls.action(as_text(call.get("name"), "the name of a call"), call.get("args"), *reasons)
-        if action is None or not responses:
+        if action is None or not parts:
             self.loss.skip("answer to a call of the harness" if action is None else "action without an observation")
             return
-        named = [plain(sub(part, "functionResponse").get("name")) for part in objects(call.get("result"), "the result")]
+        named = [plain(sub(part, "functionResponse").get("name")) for part in parts]
         if not all(is_of(name, action) for name in named):
             self.loss.infer("answer beside its call, though it names another tool")
-        output = "\n".join(_output(response, self.loss) for response in responses)
+        num_others = len(parts) - len(responses)
+        self.loss.drop("content that is no text", num_others)
+        told = [_output(response, self.loss) for response in responses]
+        output = all_of([*told, *[NOT_KEPT] * num_others])
         failed = any("error" in response for response in responses) or call.get("status") == "error"
         self.turns.add(
             action,
-            answer(output, error_kind=ErrorKind.TOOL if failed else None, error=output if failed else None),
+            answer(
+                output.text,
+                truncated=output.is_cut,
+                error_kind=ErrorKind.TOOL if failed else None,
+                error=output.text if failed else None,
+            ),
             started_at=instant(call.get("timestamp")),
         )
 
 
-def _output(response: Object, loss: LossReport) -> str:
+def _output(response: Object, loss: LossReport) -> Content:
     """A response's output or error; anything else as JSON."""
     for name in ("output", "error"):
         if name in response:
             loss.drop_fields("response", response, {name})
-            return shown(response[name])
-    return shown(response)
+            return shown_content(response[name], loss)
+    return shown_content(response, loss)

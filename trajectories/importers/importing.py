@@ -10,7 +10,8 @@ from typing import Final, Protocol
 
 from trajectories.dataset import Dataset, is_name
 from trajectories.errors import InputError
-from trajectories.importers.base import Imported, Importer, NoTrajectory, Result
+from trajectories.importers.base import Imported, Importer, NoTrajectory, Recorded, Result
+from trajectories.importers.dead_sandboxes import marked_dead
 from trajectories.importers.fetch import Fetching, check_paths
 from trajectories.importers.formats import open_importer
 from trajectories.importers.incoming import LIMITS, Limits
@@ -19,6 +20,7 @@ from trajectories.importers.observed import marked_unchanged
 from trajectories.importers.problems import Problem, UnreadableError
 from trajectories.importers.stages import STAGED, Stages
 from trajectories.importers.staging import Staging, staged_import
+from trajectories.importers.surrogates import SHOWN_AS_REPLACEMENT, num_halves
 from trajectories.model import JsonValue
 from trajectories.urls import shown_url
 
@@ -150,7 +152,13 @@ def _teller(report: ImportReport, progress: Progress | None) -> Callable[[str], 
 
 
 def _take(imported: Imported, staging: Staging, report: ImportReport, licence: str) -> None:
+    prompt = imported.prompt
+    told_before = (imported.instruction, prompt.task_description, prompt.action_space, prompt.demonstrations)
+    imported.loss.infer(SHOWN_AS_REPLACEMENT, num_halves(*told_before))
     turns = marked_unchanged(imported.turns, imported.domain, imported.initial.text, imported.loss)
+    if imported.recorded == Recorded():
+        # What an export of ours tells is believed as it is.
+        turns = marked_dead(turns, imported.loss)
     imported = replace(imported, turns=turns)
     if report.source_format in STAGED:
         report.stages.add(imported)

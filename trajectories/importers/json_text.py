@@ -17,6 +17,12 @@ class NumberAsWritten(str):
     __slots__ = ()
 
 
+class BrokenJson(str):
+    """Arguments that should be JSON and are none, as the string they were written as."""
+
+    __slots__ = ()
+
+
 class RepeatedKeyError(ValueError):
     """An object has a key twice: which value is meant is not sure."""
 

@@ -11,7 +11,8 @@ from trajectories.importers.lazy_sequence import LazySequence
 from trajectories.importers.loss import LossReport
 from trajectories.model import GUI_DOMAINS, Observation, Turn
 
-_WORDS: Final = ("truncated", "clipped", "elided", "omitted", "was too long")
+_WORDS: Final = ("truncated", "clipped", "elided", "omitted", "was too long", "more lines", "more characters")
+_SIZE: Final = r"\d[\d,]* (?:more )?(?:lines|bytes|characters|chars|tokens)\b"
 _MARKS: Final = re.compile(
     "|".join(
         (
@@ -26,7 +27,11 @@ _MARKS: Final = re.compile(
             r"\.{3} \[\d+ (?:lines|characters) (?:truncated|omitted)\] \.{3}",
             r"truncated because the output is too long\]",
             r"^(?:\.{3} ?)?\[output truncated\b[^\]\n]*\](?: ?\.{3})?[ \t\r]*$",
-            r"^output truncated: \d[\d,]* (?:lines|bytes|characters|chars|tokens)\b",
+            rf"^output truncated: {_SIZE}",
+            rf"(?<![\"'`(])\[output truncated: {_SIZE}[^\]\n]*\](?![\"'`)(])",
+            rf"^(?:\(output truncated, {_SIZE}\)|<truncated {_SIZE}>|\[truncated: {_SIZE}\])[ \t\r]*$",
+            r"^-{3,} ?output truncated ?-{3,}[ \t\r]*$",
+            r"^(?:\.{3}|…) ?\(?\d[\d,]* more (?:lines|characters)\)?\s*\Z",
             r"(?:^|\.{3} ?)[\[<(](?:\.{3} ?)?truncated(?: ?\.{3})?[\]>)]\s*\Z",
         )
     ),

@@ -11,6 +11,7 @@ from typing import Final
 
 from trajectories.importers.agent import AgentCalls
 from trajectories.importers.base import Imported, Result
+from trajectories.importers.contents import content_of, joined_text
 from trajectories.importers.file_names import files_named, is_named, unpacked_stem
 from trajectories.importers.known import KnownKeys
 from trajectories.importers.loss import LossReport, Shape, whole
@@ -25,7 +26,6 @@ from trajectories.importers.values import (
     as_text,
     instant,
     int32,
-    joined_text,
     objects,
     plain,
     shown,
@@ -208,17 +208,18 @@ def _arguments(event: Object, loss: LossReport) -> JsonValue:
 
 def _observation(event: Object, loss: LossReport) -> Observation:
     given = sub(event, "observation")
-    text = joined_text(given.get("content", given.get("output", given.get("text"))), loss)
+    told = content_of(given.get("content", given.get("output", given.get("text"))), loss)
     exit_code = int32(given.get("exit_code"))
     failed = given.get("is_error") is True
     # Where a command was not run at all there is no exit code: it was refused.
     kind = ErrorKind.TOOL if exit_code is not None or "exit_code" not in given else ErrorKind.AGENT
     return answer(
-        text,
+        told.text,
+        truncated=told.is_cut,
         exit_code=exit_code,
         timed_out=given.get("timeout") is True,
         error_kind=kind if failed else None,
-        error=text if failed else None,
+        error=told.text if failed else None,
     )
 
 

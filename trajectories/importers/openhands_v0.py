@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping
 from datetime import datetime
 from pathlib import Path
@@ -9,6 +10,7 @@ from typing import Final
 
 from trajectories.importers.agent import AgentCalls
 from trajectories.importers.base import Imported, NoTrajectory, Result
+from trajectories.importers.contents import shown_content
 from trajectories.importers.file_names import files_named, unpacked_stem
 from trajectories.importers.loss import LossReport, Shape, whole
 from trajectories.importers.pairing import Call, Pairing
@@ -42,6 +44,8 @@ _EVENT: Final = whole(
 _OBSERVED: Final[Shape] = _EVENT | whole("content", "exit_code", extras=whole("exit_code", metadata=whole("exit_code")))
 _SAID: Final = {"content", "thought"}
 """Arguments of what is no action that are used."""
+_NOT_EXECUTED: Final = re.compile(r"\s*the action has not been executed\b", re.IGNORECASE)
+"""What the harness says where its runtime was gone."""
 _ROW_FIELDS: Final = frozenset({"history", "instruction", "instance_id", "success", "error", "git_patch"})
 
 
@@ -68,7 +72,7 @@ def _imported(row: Row) -> Imported | NoTrajectory:
         raise UnreadableError("the row has no history of events")
     stream = _Stream()
     stream.loss.drop_fields("row", fields, _ROW_FIELDS)
-    for event in _events(fields.get("history")):
+    for event in _events(fields.get("history"), stream.loss):
         stream.add(event)
     stream.pairing.finish()
     outcome = {name: fields[name] for name in ("success", "git_patch") if fields.get(name) is not None}
@@ -91,13 +95,17 @@ def _imported(row: Row) -> Imported | NoTrajectory:
     )
 
 
-def _events(history: JsonValue) -> Iterator[Object]:
-    """The events; older evaluations have pairs of an action and its observation instead."""
-    for event in as_list(history, "the history"):
-        if isinstance(event, list):
-            yield from (as_object(part, "an event") for part in event)
-        else:
-            yield as_object(event, "an event")
+def _events(history: JsonValue, loss: LossReport) -> Iterator[Object]:
+    """The events; older evaluations have pairs of an action and its observation instead.
+
+    What is no object is named by its number, and costs itself alone.
+    """
+    for number, event in enumerate(as_list(history, "the history"), 1):
+        for part in event if isinstance(event, list) else [event]:
+            if isinstance(part, Mapping):
+                yield part
+            else:
+                loss.skip(f"event {number} of a history, which is no object")
 
 
 class _Stream:
@@ -147,7 +155,7 @@ class _Stream:
         if kind in _NO_ANSWER:
             self.loss.skip(f"{kind} of the harness")
         else:
-            self.pairing.answer(_cause(event), _answer(kind, event), _time(event))
+            self.pairing.answer(_cause(event), _answer(kind, event, self.loss), _time(event))
 
 
 def _used(event: Object) -> Shape:
@@ -161,16 +169,20 @@ def _cause(event: Object) -> str:
     return plain(event.get("cause"))
 
 
-def _answer(kind: str, event: Object) -> Observation:
+def _answer(kind: str, event: Object, loss: LossReport) -> Observation:
     extras = sub(event, "extras")
     codes = (sub(extras, "metadata").get("exit_code"), extras.get("exit_code"), event.get("exit_code"))
-    text = as_text(event.get("content"), "the content of an observation")
+    as_text(event.get("content"), "the content of an observation")
+    told = shown_content(event.get("content"), loss)
     is_error = kind == "error"
+    # The world's, if its words do not say that the call was refused.
+    kind_of_error = ErrorKind.ENVIRONMENT if _NOT_EXECUTED.match(told.text) else ErrorKind.TOOL
     return answer(
-        text,
+        told.text,
+        truncated=told.is_cut,
         exit_code=next((code for code in map(int32, codes) if code is not None), None),
-        error_kind=ErrorKind.AGENT if is_error else None,
-        error=text if is_error else None,
+        error_kind=kind_of_error if is_error else None,
+        error=told.text if is_error else None,
     )
 
 

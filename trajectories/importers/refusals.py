@@ -13,6 +13,7 @@ from dataclasses import replace
 from functools import lru_cache
 from typing import Final
 
+from trajectories.importers.json_text import BrokenJson
 from trajectories.importers.loss import LossReport
 from trajectories.model import Action, ErrorKind, JsonValue, Observation
 
@@ -36,6 +37,10 @@ _OF_CALLS: Final = (
     r"inputvalidationerror: ",
     r"(?:failed|unable) to parse (?:the )?(?:tool|function)(?: call)? arguments\b",
     r"(?:tool|function) call arguments are not valid json\b",
+    r"missing required argument \"\w+\" in tool call\b",
+    r"tool \S{1,100} is not registered\. \(arguments: ",
+    r"action \w+ (?:does not exist|is not supported in the current runtime)\.",
+    r"cannot execute multiple commands at once\.",
 )
 _OF_VALUES: Final = (
     r"mcp error -3260[0-2]\b",
@@ -46,6 +51,19 @@ _OF_VALUES: Final = (
 """What is said of arguments alone: a program may be a client that says so of its own."""
 _RUNS_A_PROGRAM: Final = frozenset({"command", "cmd", "code", "script", "keystrokes"})
 """Arguments of tools whose answers are what a program has put out."""
+_ERROR: Final = re.compile(
+    r"\A\W*(?:<\w+>\W*)?(?:(?:an? |the )?[\w.]*(?:error|exception)\b|invalid|malformed|unparsable|unexpected"
+    r"|expect(?:ed|ing)|fail(?:ed|ure)|unable to|could ?n[o']t|cannot|can't|missing|\d+ validation errors?|traceback"
+    r"|(?:\w+ ){0,3}(?:is|are|was|were) (?:not|in)[ -]?valid)",
+    re.IGNORECASE,
+)
+"""How an answer begins that is an error."""
+_OF_THE_WORLD: Final = re.compile(
+    r"no such file|permission denied|timed out|\bE(?:NOENT|ACCES|EXIST|ISDIR|NOTDIR)\b"
+    r"|\bexit(?:ed)? (?:code|status|with)|connection (?:refused|reset)|path [^\n]{1,200} does not exist|file not found",
+    re.IGNORECASE,
+)
+"""What is said of what was carried out, by a harness that has mended the arguments itself."""
 _ABOUT_JSON: Final = re.compile(r"json|pars|argument|parameter|format|decod|expected|invalid|malformed", re.IGNORECASE)
 
 
@@ -69,8 +87,11 @@ def _may_be_refused(observation: Observation) -> bool:
 
 
 def _is_about_no_json(given: JsonValue, head: str, observation: Observation) -> bool:
-    """Arguments that are no JSON are what an error about arguments is about."""
-    return isinstance(given, str) and observation.error_kind is not None and _ABOUT_JSON.search(head) is not None
+    """Arguments that are no JSON are what an error is about that does not say otherwise."""
+    if not isinstance(given, BrokenJson):
+        return False
+    is_error = (observation.error_kind is not None and _ABOUT_JSON.search(head)) or _ERROR.match(head)
+    return bool(is_error) and _OF_THE_WORLD.search(head) is None
 
 
 def _refuses(head: str, name: str, given: JsonValue) -> bool:

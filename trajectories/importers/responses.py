@@ -9,6 +9,7 @@ from typing import Final
 
 from trajectories.importers.agent import AgentCalls
 from trajectories.importers.base import Imported, NoTrajectory, Result
+from trajectories.importers.contents import Content, content_of, shown_content
 from trajectories.importers.file_names import files_named
 from trajectories.importers.loss import LossReport, Shape, whole
 from trajectories.importers.pairing import Call, Pairing
@@ -43,6 +44,8 @@ _ITEMS: Final[Mapping[str, Shape]] = {
     "reasoning": _ITEM | whole("summary", "content"),
 }
 """Type of an item → what is used of it."""
+_NO_TEXTS: Final = frozenset({"input_image", "image", "input_file", "input_audio", "computer_screenshot"})
+"""Types of parts of a content."""
 
 
 def read(source: Path) -> Iterator[Result]:
@@ -73,8 +76,9 @@ class Items:
         if kind in _CALLS:
             self._call(kind, item, time)
         elif kind in _OUTPUTS:
-            content = item.get("output", item.get("tools"))
-            self._pairing.answer(plain(item.get("call_id")), answer(_text(content, self.loss)), instant(time))
+            told = _content(item.get("output", item.get("tools")), self.loss)
+            observation = answer(told.text, truncated=told.is_cut)
+            self._pairing.answer(plain(item.get("call_id")), observation, instant(time))
         elif kind == "message":
             self._message(item)
         elif kind == "reasoning":
@@ -162,12 +166,18 @@ def _imported(row: Row) -> Imported | NoTrajectory:
     )
 
 
-def _text(content: JsonValue, loss: LossReport) -> str:
-    """The text of a content: a string, parts with a text each, or anything else as JSON."""
+def _content(content: JsonValue, loss: LossReport) -> Content:
+    """What a content tells: a string, parts with a text each and others, or anything else as JSON."""
     if not isinstance(content, list):
-        return shown(content)
-    if not all(isinstance(part, Mapping) and str(part.get("type", "")).endswith("text") for part in content):
+        return shown_content(content, loss)
+    kinds = [plain(part.get("type")) if isinstance(part, Mapping) else "" for part in content]
+    if not all(kind.endswith("text") or kind in _NO_TEXTS for kind in kinds):
         loss.infer("content that is no text shown as JSON")
-        return shown(content)
-    loss.drop_unknown("content", content, whole("type", "text"))
-    return "\n".join(shown(part.get("text")) for part in content if isinstance(part, Mapping))
+        return shown_content(content, loss)
+    texts = [part for part, kind in zip(content, kinds, strict=True) if kind not in _NO_TEXTS]
+    loss.drop_unknown("content", texts, whole("type", "text"))
+    return content_of(content, loss)
+
+
+def _text(content: JsonValue, loss: LossReport) -> str:
+    return _content(content, loss).text

@@ -28,6 +28,10 @@ _STEP_FIELDS: Final = {"action", "observation", "response", "thought", "executio
 _FIELDS: Final = whole(
     *("environment", "trajectory", "history"), info=whole("exit_status", "submission", "swe_agent_version")
 )
+_OF_THE_HARNESS: Final = re.compile(
+    r"exit_(?:cost|context|format|api|error|command_timeout|environment_error|total_execution_time)"
+)
+"""Actions that no agent takes: by them the harness ends the session."""
 _STATUSES: Final[Mapping[str, Status]] = {
     "submitted": Status.COMPLETED,
     "exit_cost": Status.MAX_TURNS,
@@ -99,6 +103,9 @@ def _turns(steps: Sequence[Object], loss: LossReport) -> Sequence[Turn]:
     for step in steps:
         loss.drop_fields("step", step, _STEP_FIELDS)
         given = as_text(step.get("action"), "an action")
+        if _OF_THE_HARNESS.fullmatch(given.strip()):
+            loss.skip(f"{given.strip()} of the harness")
+            continue
         if step.get("observation") is None:
             loss.skip("action without an observation")
             continue

@@ -10,6 +10,7 @@ from trajectories.importers.loss import LossReport
 from trajectories.importers.observed import marked_truncated
 from trajectories.importers.refusals import marked_refused
 from trajectories.importers.spooled_turns import SpooledTurns
+from trajectories.importers.surrogates import SHOWN_AS_REPLACEMENT, num_halves
 from trajectories.model import Action, ErrorKind, Observation, Turn
 
 
@@ -47,7 +48,12 @@ class TurnList:
             self._loss.infer("duration of a turn")
         numbers = count_numbers_as_written(action.payload)
         self._loss.infer("number that JSON cannot hold kept as a string", numbers)
+        halves = num_halves(action.text, action.reasoning, observation.text)
+        self._loss.infer(SHOWN_AS_REPLACEMENT, halves)
         if not tells_outcome:
+            self._loss.drop(
+                "answer of which no text is left", int(observation.truncated and not observation.text.strip())
+            )
             observation = marked_truncated(marked_refused(action, observation, self._loss), self._loss)
         self._latest_start = started_at or self._latest_start
         turn = Turn(

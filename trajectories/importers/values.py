@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Container, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime, timedelta
 from typing import Final
 
-from trajectories.importers.json_text import parse
-from trajectories.importers.loss import LossReport
+from trajectories.importers.json_text import BrokenJson, parse
 from trajectories.importers.problems import UnreadableError
 from trajectories.model import JsonValue, canonical_json
 
@@ -71,22 +70,6 @@ def shown(value: JsonValue) -> str:
     return value if isinstance(value, str) else canonical_json(value)
 
 
-def joined_text(content: JsonValue, loss: LossReport, elsewhere: Container[str] = ()) -> str:
-    """The text of a content: a string, or strings and parts with a text each, on lines of their own. Nothing for None.
-
-    A part without a text is noted, unless its type is one that is taken ``elsewhere``; what is no content at all is
-    shown as JSON, and that is noted.
-    """
-    if not isinstance(content, list):
-        loss.infer("content that is no text shown as JSON", int(not isinstance(content, str | None)))
-        return shown(content)
-    texts = [part.get("text") if isinstance(part, Mapping) else part for part in content]
-    others = [part for part, text in zip(content, texts, strict=True) if not isinstance(text, str)]
-    kinds = (plain(part.get("type")) if isinstance(part, Mapping) else "" for part in others)
-    loss.drop("content that is no text", sum(kind not in elsewhere for kind in kinds))
-    return "\n".join(text for text in texts if isinstance(text, str))
-
-
 def int32(value: JsonValue) -> int | None:
     """An exit code or such; None for what is not a whole number of 32 bits."""
     if isinstance(value, bool) or not isinstance(value, int):
@@ -110,13 +93,16 @@ def instant(value: JsonValue) -> datetime | None:
 
 
 def arguments(value: JsonValue) -> JsonValue:
-    """A call's arguments: JSON in a string is parsed, a string that is no JSON stays as it is."""
+    """A call's arguments: JSON in a string is parsed, a string that is no JSON stays as it is, and is told from others.
+
+    An empty one is no mistake: some APIs write so that there are none.
+    """
     if not isinstance(value, str):
         return {} if value is None else value
     try:
         return parse(value)
     except ValueError:
-        return value
+        return BrokenJson(value) if value else value
 
 
 def _iso_instant(text: str) -> datetime | None:

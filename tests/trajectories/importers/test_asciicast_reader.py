@@ -79,13 +79,13 @@ def test_a_broken_line_is_named_and_the_rest_is_read(line: str | bytes, reason: 
 def test_a_time_that_goes_back_is_a_contradiction_and_its_output_is_kept(tmp_path: Path) -> None:
     read = Read(tmp_path, V2, '[5, "o", "a"]', '[4, "o", "b"]', '[6, "o", "c"]')
     assert read.events == [(5.0, "o", "a"), (5.0, "o", "b"), (6.0, "o", "c")]
-    assert [number for number, _ in read.problems] == [3]
+    assert (read.counts.wrong_times, read.problems) == (1, [])
 
 
 def test_a_sum_of_intervals_that_no_session_lasts_is_no_time(tmp_path: Path) -> None:
     read = Read(tmp_path, V3, *['[9e8, "o", "a"]'] * 3)
     assert [seconds for seconds, _, _ in read.events] == [9e8] * 3
-    assert [number for number, _ in read.problems] == [3, 4]
+    assert (read.counts.wrong_times, read.problems) == (2, [])
 
 
 def test_a_resize_to_the_size_it_has_is_no_event(tmp_path: Path) -> None:

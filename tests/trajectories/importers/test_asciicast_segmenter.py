@@ -134,6 +134,30 @@ def test_a_line_at_a_prompt_that_cannot_be_told_ends_the_turns_before_it(tmp_pat
     assert found.loss.skipped == {"segment: command": 1, "segment: line at a prompt that cannot be told": 1}
 
 
+@pytest.mark.parametrize("marks", [("\x1b[200~", "\x1b[201~"), ("\x1b[200~", "\x1b[201~ ")])
+def test_a_paste_of_several_lines_is_one_action(tmp_path: Path, marks: tuple[str, str]) -> None:
+    begin, end = marks
+    session = Session(with_input=True).command("ls", "a\r\n").out("$ ")
+    session.keys(f"{begin}echo one\recho two{end}", "echo one\r\necho two").keys("\r", "\r\n")
+    session.out("one\r\ntwo\r\n").command("pwd", "/\r\n").out("$ ")
+    found = session.imported(tmp_path)
+    assert lines_of(found) == ["ls\n", f"{begin}echo one\necho two{end}\n", "pwd\n"]
+    assert found.turns[1].observation.text == "$ ls\na\n$ echo one\necho two\none\ntwo\n$"
+
+
+def test_a_paste_of_one_line_is_what_was_typed(tmp_path: Path) -> None:
+    session = Session(with_input=True).out("$ ").keys("\x1b[200~echo one\x1b[201~", "echo one").keys("\r", "\r\n")
+    assert lines_of(session.out("one\r\n$ ").imported(tmp_path)) == ["echo one\n"]
+
+
+def test_what_was_pasted_in_several_lines_and_changed_is_kept_as_keys(tmp_path: Path) -> None:
+    session = Session(with_input=True).command("ls", "a\r\n").out("$ ")
+    session.keys("\x1b[200~echo one\recho twx\x1b[201~", "echo one\r\necho twx").keys("\x7f", "\b \b").typed("o")
+    session.keys("\r", "\r\n").out("one\r\ntwo\r\n$ ")
+    found = session.imported(tmp_path)
+    assert lines_of(found) == ["ls\n\x1b[200~echo one\necho twx\x1b[201~\x7fo\n"]
+
+
 def test_commands_that_were_pasted_with_another_are_no_part_of_its_observation(tmp_path: Path) -> None:
     session = Session(prompt="me@host:~$ ").command("ls", "a\r\n").command("pwd", "/\r\n")
     session.out("me@host:~$ ").typed("id").out("\r\n", "7\r\nme@host:~$ date\r\nFriday\r\n")

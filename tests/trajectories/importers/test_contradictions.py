@@ -10,7 +10,8 @@ import pytest
 
 from tests.trajectories.importers import samples
 from tests.trajectories.importers.import_support import actions, answers, only, results, written
-from trajectories.importers import Imported, Problem
+from trajectories import Dataset
+from trajectories.importers import Imported, Problem, import_trajectories
 
 Json = Any
 
@@ -213,3 +214,34 @@ def test_an_observation_that_the_history_tells_otherwise_is_counted(
     trajectory = only("swe-agent", written(tmp_path, "a.traj", _swe_agent(*told)))
     assert answers(trajectory) == ["text of 0", "text of 1", "text of 2"]
     assert trajectory.loss.inferred["observation of a step, which the history tells otherwise"] == count
+
+
+def test_an_event_that_is_no_object_costs_itself_alone(tmp_path: Path) -> None:
+    path = tmp_path / "a.json"
+    path.write_text(json.dumps([*samples.OPENHANDS_V0, None, "x"]))
+    found, whole = only("openhands-v0", path), len(samples.OPENHANDS_V0)
+    assert len(found.turns) == 2
+    for number in (whole + 1, whole + 2):
+        assert found.loss.skipped[f"event {number} of a history, which is no object"] == 1
+
+
+@pytest.mark.parametrize(("action", "num_turns"), [("exit_cost", 1), ("exit_context\n", 1), ("exit_forfeit", 2)])
+def test_what_a_harness_does_to_end_a_session_is_no_turn(action: str, num_turns: int, tmp_path: Path) -> None:
+    steps = [{"action": "ls", "observation": "a"}, {"action": action, "observation": "Exited (autosubmitted)"}]
+    path = tmp_path / "a.traj"
+    path.write_text(json.dumps({"trajectory": steps, "history": [], "info": {}}))
+    found = only("swe-agent", path)
+    assert len(found.turns) == num_turns
+    assert found.loss.skipped[f"{action.strip()} of the harness"] == 2 - num_turns
+
+
+def test_halves_of_surrogate_pairs_are_counted_where_they_stand(tmp_path: Path) -> None:
+    call = {"id": "c", "function": {"name": "f", "arguments": "{}"}}
+    messages = [
+        {"role": "user", "content": "do \ud83d"},
+        {"role": "assistant", "content": "I \ude00 will", "tool_calls": [call]},
+        {"role": "tool", "tool_call_id": "c", "content": "\ud800 and \ud800, and the pair 😀"},
+    ]
+    path = written(tmp_path, "a.jsonl", {"messages": messages})
+    report = import_trajectories(Dataset(tmp_path / "data"), "messages", [path], licence="MIT")
+    assert report.loss.inferred["half a surrogate pair shown as U+FFFD"] == 4

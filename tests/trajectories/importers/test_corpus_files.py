@@ -158,7 +158,7 @@ def test_a_file_beyond_the_limit_is_a_problem(name: str, tmp_path: Path) -> None
 
 
 def test_what_is_no_text_and_what_is_empty_is_counted(tmp_path: Path) -> None:
-    for name in ("a.txt", "in/b.md", "c.png", "d.tar.gz", "README", ".git/config.txt", "e.jsonl"):
+    for name in ("a.txt", "in/b.md", "c.png", "d.tar.gz", "README", ".git/config.txt", ".b.txt", "e.jsonl"):
         _file(tmp_path, name, '{"text": "x"}')
     _file(tmp_path, "empty.txt", "")
     _file(tmp_path, "menu.html", "<html><body><img src=a.png></body></html>")
@@ -167,6 +167,8 @@ def test_what_is_no_text_and_what_is_empty_is_counted(tmp_path: Path) -> None:
         "document without a text",
         "file that is no text: *.png",
         "file that is no text: a name without an ending",
+        "hidden file",
+        "hidden folder",
         "page of which no main content can be told",
     ]
 

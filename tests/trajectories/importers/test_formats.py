@@ -313,7 +313,7 @@ def test_openhands_events_are_joined_by_their_cause(tmp_path: Path) -> None:
         '{"name": "write", "arguments": {"path": "a", "content": "b"}}',
         '{"name": "run", "arguments": {"command": "make"}}',
     ]
-    assert trajectory.turns[0].observation.error_kind is ErrorKind.AGENT
+    assert trajectory.turns[0].observation.error_kind is ErrorKind.TOOL
     assert trajectory.turns[1].observation.exit_code == 2
     assert trajectory.turns[1].duration_s == 3
     assert trajectory.turns[1].action.reasoning == "try"

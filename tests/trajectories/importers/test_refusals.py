@@ -7,6 +7,7 @@ import pytest
 from trajectories.importers import LossReport
 from trajectories.importers.refusals import marked_refused
 from trajectories.importers.turn_list import answer
+from trajectories.importers.values import arguments
 from trajectories.model import Action, ErrorKind
 
 REFUSED = [
@@ -31,7 +32,23 @@ REFUSED = [
     ("raed", "Unknown tool raed, should be one of: read."),
     ("read", "Function call arguments are not valid JSON"),
     ("read", "[ERROR] Missing value for required parameter 'path'."),
+    ("run", "ERROR: Cannot execute multiple commands at once.\nPlease run each command separately"),
+    ("run", 'Missing required argument "command" in tool call execute_bash'),
+    ("raed", "Tool raed is not registered. (arguments: {}). Please check the tool name"),
+    ("raed", "Action raed does not exist."),
 ]
+BROKEN_CALL = [
+    "Error: invalid JSON in arguments",
+    "Invalid JSON in tool arguments: Expecting ',' delimiter",
+    "Error: Failed to parse arguments: Unterminated string",
+    "Error parsing tool call arguments",
+    "Error: Malformed function call",
+    "json.decoder.JSONDecodeError: Expecting value",
+    "The arguments were not valid JSON",
+    "Could not decode what you sent",
+    "<error>Unexpected end of input</error>",
+]
+"""What is said of arguments that are no JSON, by harnesses that nobody has heard of."""
 OF_PROGRAMS = [
     "psql: unknown function lower",
     "ERROR:  function lower(integer) does not exist\nLINE 1: SELECT lower(1);",
@@ -50,6 +67,11 @@ OF_PROGRAMS = [
     "Input validation error: 'age' is a required property",
 ]
 CALL = Action.call("add", {"b": 2})
+
+
+def _called(written: str) -> Action:
+    """A call whose arguments are a string in the source."""
+    return Action.of({"name": "add", "arguments": arguments(written)})
 
 
 @pytest.mark.parametrize(("name", "text"), REFUSED)
@@ -93,8 +115,27 @@ def test_an_error_of_what_was_carried_out_is_the_tools(text: str) -> None:
 
 
 def test_an_error_about_arguments_that_are_no_json_is_theirs() -> None:
-    broken = Action.of({"name": "add", "arguments": '{"a": 1'})
+    broken = _called('{"a": 1')
     text = "Expecting ',' delimiter: line 1 column 8; the arguments must be JSON"
     failed = answer(text, error_kind=ErrorKind.TOOL, error=text)
     assert marked_refused(broken, failed, LossReport()).error_kind is ErrorKind.AGENT
     assert marked_refused(CALL, failed, LossReport()) is failed
+
+
+@pytest.mark.parametrize("text", BROKEN_CALL)
+def test_arguments_that_are_no_json_are_what_an_error_is_about(text: str) -> None:
+    broken = _called('{"a": 1, "b"}')
+    assert marked_refused(broken, answer(text), LossReport()).error_kind is ErrorKind.AGENT
+    whole = _called('{"a": 1, "b": 2}')
+    assert marked_refused(whole, answer("Error: invalid JSON in the file"), LossReport()).error_kind is None
+
+
+@pytest.mark.parametrize("text", ["3", "No errors.", "Error: ENOENT: no such file or directory, open 'a'", "3 failed"])
+def test_a_harness_that_mends_arguments_carries_the_call_out(text: str) -> None:
+    broken = _called('{"a": 1, "b"}')
+    assert marked_refused(broken, answer(text), LossReport()).error_kind is None
+
+
+def test_a_text_that_a_tool_takes_is_no_broken_json() -> None:
+    patch = Action.of({"name": "apply_patch", "arguments": "*** Begin Patch"})
+    assert marked_refused(patch, answer("error: invalid hunk at line 2"), LossReport()).error_kind is None

@@ -24,6 +24,7 @@ from trajectories.importers.file_names import files_named
 from trajectories.importers.loss import LossReport
 from trajectories.importers.problems import Problem
 from trajectories.importers.sources import opened
+from trajectories.importers.surrogates import SHOWN_AS_REPLACEMENT
 from trajectories.model import JsonValue, SystemPrompt
 
 _CHUNK_BYTES: Final = 2**20
@@ -128,7 +129,8 @@ def _report(
     loss.skip("denoise: comment of the file", counts.comments)
     loss.skip("denoise: resize to the size it has", counts.repeated_sizes)
     loss.skip("denoise: reply of the terminal", segmentation.num_replies)
-    loss.infer("half a surrogate pair shown as U+FFFD", counts.replaced_surrogates)
+    loss.infer(SHOWN_AS_REPLACEMENT, counts.replaced_surrogates)
+    loss.infer("time of an event that is before the one above, or absurd, taken as the same", counts.wrong_times)
     for entry_kind in EntryKind:
         loss.skip(f"segment: {entry_kind}", left_out[entry_kind])
     loss.skip("segment: line that looks typed, and is not at a prompt", segmentation.num_doubtful)

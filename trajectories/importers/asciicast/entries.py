@@ -12,6 +12,13 @@ from trajectories.importers.asciicast.prompts import is_continuation_prompt, is_
 from trajectories.importers.asciicast.shell_syntax import is_complete
 
 _INTERPRETER_ASKS: Final = "..."
+PASTE_BEGINS: Final = "\x1b[200~"
+PASTE_ENDS: Final = "\x1b[201~"
+"""Between them a newline is no Enter: keystrokes of a paste of several lines have them, as it is no line otherwise."""
+
+
+def without_paste_marks(keystrokes: str) -> str:
+    return keystrokes.replace(PASTE_BEGINS, "").replace(PASTE_ENDS, "")
 
 
 class EntryKind(StrEnum):
@@ -48,7 +55,7 @@ class Entry:
         """Whether the shell would go on reading after this command."""
         if self.kind is not EntryKind.COMMAND or is_dialogue_prompt(self.prompt):
             return False
-        return not is_complete(self.keystrokes.removesuffix("\n"))
+        return not is_complete(without_paste_marks(self.keystrokes).removesuffix("\n"))
 
     def continue_with(self, line: str, event: int, seconds: float) -> None:
         """Take another line of the same command."""
@@ -58,7 +65,7 @@ class Entry:
 
 def line_entry(line: str, begin_event: int, enter_event: int, enter_seconds: float, prompt: str = "") -> Entry:
     """The entry of a line that Enter has ended."""
-    text = line.strip()
+    text = without_paste_marks(line).strip()
     kind = EntryKind.BLANK if not text else EntryKind.COMMENT if text.startswith("#") else EntryKind.COMMAND
     return Entry(kind, f"{line}\n", begin_event, enter_event, enter_seconds, prompt)
 

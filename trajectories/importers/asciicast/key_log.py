@@ -12,7 +12,15 @@ from collections import deque
 from dataclasses import dataclass
 from typing import Final
 
-from trajectories.importers.asciicast.entries import Entry, EntryKind, continues, line_entry
+from trajectories.importers.asciicast.entries import (
+    PASTE_BEGINS,
+    PASTE_ENDS,
+    Entry,
+    EntryKind,
+    continues,
+    line_entry,
+    without_paste_marks,
+)
 from trajectories.importers.asciicast.grid import Grid
 
 _REPLY: Final = re.compile(
@@ -45,10 +53,16 @@ class _Typing:
     text: str = ""
     is_exact: bool = True
     """Nothing but typing and deleting at the end: ``text`` is the line."""
+    paste_at: int | None = None
+    """Where in ``text`` what is being pasted begins: until it has ended, a newline in it is no Enter."""
 
     def take(self, kind: str, key: str) -> None:
         self.keys += key
-        if kind == "text":
+        if kind == "pasted":
+            self._paste(begins=key == PASTE_BEGINS)
+        elif kind in ("delete", "word") and self.text.endswith(PASTE_ENDS):
+            self.is_exact = False
+        elif kind == "text":
             self.text += key
         elif kind == "delete":
             self.text = self.text[:-1]
@@ -59,14 +73,24 @@ class _Typing:
         elif kind == "edit":
             self.is_exact = False
 
+    def _paste(self, *, begins: bool) -> None:
+        """Take a mark of a paste; the marks stay around one of several lines, which would not be one line without."""
+        if begins:
+            self.paste_at = len(self.text)
+        elif self.paste_at is not None:
+            typed, pasted = self.text[: self.paste_at], self.text[self.paste_at :]
+            self.text = f"{typed}{PASTE_BEGINS}{pasted}{PASTE_ENDS}" if "\n" in pasted else self.text
+            self.paste_at = None
+
     @property
     def has_content(self) -> bool:
         """Whether it is more than an empty line."""
-        return bool(self.text.strip()) or not self.is_exact
+        return bool(without_paste_marks(self.text).strip()) or not self.is_exact
 
     def is_shown_in(self, line: str) -> bool:
-        """Whether ``line`` can be the line as it was entered."""
-        return not self.is_exact or _squashed(self.text) in _squashed(line)
+        """Whether ``line`` can be the line as it was entered, or the last one of what was pasted."""
+        last = without_paste_marks(self.text).rpartition("\n")[2]
+        return not self.is_exact or _squashed(last) in _squashed(line)
 
     def line_in(self, shown: str) -> str | None:
         """The line that was entered, as the program saw it; None where ``shown`` no longer begins with the prompt."""
@@ -136,7 +160,9 @@ class KeyLog:
             self._typing = _Typing(event, before, after.strip(), event)
         typing = self._typing
         typing.end_event = event
-        if kind == "enter":
+        if typing.paste_at is not None and kind == "enter":
+            typing.take("text", "\n")
+        elif kind == "enter":
             self._entered.append(typing)
             self._typing = None
         elif kind == "stop":

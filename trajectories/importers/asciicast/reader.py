@@ -26,7 +26,6 @@ _KNOWN_KEYS: Final = {
     2: {"version", "width", "height", "timestamp", "duration", "idle_time_limit", "command", "title", "env", "theme"},
     3: {"version", "term", "timestamp", "idle_time_limit", "command", "title", "env", "tags"},
 }
-_WRONG_TIME: Final = "its time is before that of the event above, or absurd; taken as the same"
 _MEND_HEADER: Final = "the first line must be an asciicast v2 or v3 header; `asciinema convert` makes one of v1"
 
 
@@ -62,6 +61,8 @@ class ReadCounts:
     repeated_sizes: int = 0
     """Resize events that name the size the terminal has: they change nothing and are left out."""
     replaced_surrogates: int = 0
+    wrong_times: int = 0
+    """Events whose time goes back or is absurd: they have that of the event above."""
     exit_status: str | None = None
     """What the ``x`` event says."""
 
@@ -73,7 +74,7 @@ class CastReader:
         open_stream: gives the file's bytes from the first on, each time anew.
         place: the file as messages call it.
         on_problem: called with the number of a line (from 1), what is wrong with it and, if that is known, how to mend
-            it; the line is then left out, or, where only its time is wrong, mended. It may raise to stop.
+            it; the line is then left out. It may raise to stop.
 
     Raises:
         UnreadableError: from the constructor, where the first line is no header of these formats.
@@ -111,7 +112,7 @@ class CastReader:
                 if seconds <= moment < _LATEST_S:
                     seconds = moment
                 else:
-                    self._on_problem(number, _WRONG_TIME, None)
+                    self.counts.wrong_times += 1
                 if event.kind == "r":
                     if _parse_size(event.data) == size:
                         self.counts.repeated_sizes += 1

@@ -10,7 +10,7 @@ from datetime import timedelta
 from itertools import zip_longest
 from typing import Final
 
-from trajectories.importers.asciicast.entries import Plan, PlannedTurn
+from trajectories.importers.asciicast.entries import Plan, PlannedTurn, without_paste_marks
 from trajectories.importers.asciicast.reader import CastReader
 from trajectories.importers.base import NO_TIME
 from trajectories.importers.lazy_sequence import LazySequence
@@ -156,7 +156,7 @@ class _Player:
 
     def _take_enter(self, event: RawEvent, keystrokes: str) -> bool:
         """Take the event that ends an entered line; whether the screen shows that line, before or after it."""
-        sought = _squashed(keystrokes.rstrip().rpartition("\n")[2])
+        sought = _squashed(without_paste_marks(keystrokes).rstrip().rpartition("\n")[2])
         seen = sought in _squashed(self._screen.text())
         self._take(event)
         return seen or sought in _squashed(self._screen.text())
@@ -221,7 +221,7 @@ def _shows_another_command(text: str, planned: PlannedTurn) -> bool:
     prompt = command.prompt.strip()
     if len(prompt) < _DISTINCTIVE or command is not planned.entries[-1]:
         return False
-    first_line = command.keystrokes.split("\n")[0]
+    first_line = without_paste_marks(command.keystrokes).split("\n")[0]
     entered = f"{prompt} {first_line}".strip()
     rows = [row.strip() for row in text.split("\n")]
     if entered not in rows:

@@ -48,7 +48,7 @@ class Corpus:
         return Corpus(self.settings, folder)
 
     def sources(self, folder: Path) -> Iterator[Path]:
-        """Every file in order, but for archives. Those that are no text are counted when they are read."""
+        """Every file in order, but for archives. Those that are no text, or hidden, are counted when they are read."""
         return _files(folder)
 
     def read(self, source: Path) -> Iterator[Result]:
@@ -70,6 +70,8 @@ class Corpus:
     def _documents(self, source: Path, collection: str) -> Iterator[Document | Problem | NoTrajectory]:
         if str(source).startswith(SCHEME):
             return hub_documents(str(source), self._columns, collection)
+        if self._folder is not None and source.name.startswith("."):
+            return iter([NoTrajectory("hidden folder" if source.is_dir() else "hidden file")])
         name = unpacked_name(source.name).lower()
         if name.endswith(_JSON):
             return json_documents(source, self._columns, collection)
@@ -97,13 +99,13 @@ def _contradicts(document: Document, ids: KnownKeys) -> bool:
 
 
 def _files(folder: Path) -> Iterator[Path]:
-    """The files below a folder, but for hidden ones and archives: a folder after the other, each in order."""
+    """The files below a folder, but for archives: a folder after the other, each in order; a hidden one as it is."""
     with os.scandir(folder) as entries:
         ordered = sorted(entries, key=lambda entry: entry.name)
     for entry in ordered:
         if entry.name.startswith("."):
-            continue
-        if entry.is_dir(follow_symlinks=False):
+            yield Path(entry.path)
+        elif entry.is_dir(follow_symlinks=False):
             yield from _files(Path(entry.path))
         elif entry.is_file() and archive_stem(entry.name) is None:
             yield Path(entry.path)

@@ -38,7 +38,6 @@ An action is {"name": "read_document", "arguments": {"title": string}}: it asks 
 _NO_LICENCE: Final = frozenset({"", "unknown", "none", "null", "n/a", "na", "unspecified", "other", "?", "-"})
 """What stands in the place of a licence and is none."""
 _YEAR: Final = re.compile(r"(\d{4})(?:-(\d{2}))?")
-_SURROGATE: Final = re.compile("[\ud800-\udfff]")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -81,11 +80,7 @@ def as_result(document: Document, settings: CorpusSettings, collection: str) -> 
     """The document as a trajectory; ``collection`` is what it belongs to where neither it nor the user says so."""
     if not document.text.strip():
         return NoTrajectory("document without a text")
-    try:
-        size = len(document.text.encode())
-    except UnicodeEncodeError:
-        document.loss.infer("half a surrogate pair shown as U+FFFD", len(_SURROGATE.findall(document.text)))
-        size = len(document.text.encode(errors="surrogatepass"))
+    size = len(document.text.encode(errors="surrogatepass"))
     if size > settings.max_document_bytes:
         return document.problem(f"the text is longer than {settings.max_document_bytes / 2**20:g} MiB; divide it")
     return _imported(document, settings, collection, size)

@@ -1,4 +1,7 @@
-"""Pages of HTML: their main content as Markdown, without what stands around it on every page of a site."""
+"""Pages of HTML: their main content as Markdown, without what stands around it on every page of a site.
+
+Code keeps its lines, and nothing is escaped: text that only looks like Markdown stands as the page shows it.
+"""
 
 from __future__ import annotations
 
@@ -8,6 +11,7 @@ import re
 from typing import Any, Final, NamedTuple
 
 from trajectories.errors import MissingExtraError
+from trajectories.importers.corpus.code_blocks import take_blocks, unescaped, with_blocks
 from trajectories.importers.problems import UnreadableError
 
 AS_MAIN_TEXT: Final = "corpus-html@1"
@@ -44,8 +48,10 @@ def main_content(content: bytes) -> Page:
     extractor = _extractor()
     whole = decoded(content)
     try:
+        tree = extractor.load_html(whole)
+        blocks = {} if tree is None else take_blocks(tree)
         found = extractor.bare_extraction(
-            whole,
+            whole if tree is None else tree,
             output_format="python",
             include_comments=False,
             include_formatting=True,
@@ -59,7 +65,7 @@ def main_content(content: bytes) -> Page:
     text, title, date, licence, url = (
         str(getattr(found, name, None) or "") for name in ("text", "title", "date", "license", "url")
     )
-    return Page(text, title, date, licence, url, extractor.__version__)
+    return Page(unescaped(with_blocks(text, blocks)), title, date, licence, url, extractor.__version__)
 
 
 def decoded(content: bytes) -> str:
