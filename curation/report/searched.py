@@ -112,6 +112,9 @@ class SecretKindFacts(BaseModel):
     kind: str
     personal: bool
     num_findings: Count
+    """Places where a rule tells what stands there; what is packed loses the other places of the value too."""
+    num_before_turns: Count
+    """Of them in the task or the system's text, which no turn holds."""
     num_turns: Count
     num_trajectories: Count
     by_domain: dict[str, Count]
@@ -124,6 +127,8 @@ class SecretsFacts(BaseModel):
     num_texts: Count
     code_points: Count
     num_findings: Count
+    num_before_turns: Count
+    """As of a kind."""
     num_turns: Count
     num_trajectories: Count
     kinds: list[SecretKindFacts]
@@ -283,6 +288,7 @@ def secrets_facts(dataset: Dataset, name: str, manifest: Manifest) -> SecretsFac
             kind=kind,
             personal=kind in PERSONAL,
             num_findings=facts.num_findings,
+            num_before_turns=facts.num_before_turns,
             num_turns=facts.num_turns,
             num_trajectories=facts.num_trajectories,
             by_domain=dict(sorted(facts.by_domain.items())),
@@ -294,6 +300,7 @@ def secrets_facts(dataset: Dataset, name: str, manifest: Manifest) -> SecretsFac
         num_texts=summary.num_texts,
         code_points=summary.code_points,
         num_findings=summary.num_findings,
+        num_before_turns=summary.num_before_turns,
         num_turns=summary.num_turns,
         num_trajectories=summary.num_trajectories,
         kinds=sorted(kinds, key=lambda facts: (facts.personal, -facts.num_findings, facts.kind)),

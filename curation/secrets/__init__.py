@@ -5,6 +5,10 @@ The way to speed is to look closely at few places: one compiled pass tells where
 (`curation.secrets.judges`); where that is not enough a rule's pattern is tried, and last a check: entropy, check
 digits, decoding.
 
+What was found once is replaced at every other place of its trajectory too, unless it could be ordinary text: shorter
+than 8 bytes, a word with up to four digits (``postgres15``), two words in small letters shorter than 16 bytes
+(``oatmeal-bowl``). What a machine did not draw is so only where it stands whole. Personal data is only where it shows.
+
 Not found, by design, because they look like too much else: passwords shorter than 6 characters in an assignment, or of
 letters only, but for joined words where only a text can stand (``"BlueHarborDoor"``, not ``sunshine``); UUIDs used as
 tokens (but for vendors' fixed forms, and beside a name that says of what, as ``SNYK_TOKEN``); passwords in a table

@@ -184,7 +184,7 @@ ASSIGNMENT_RULES = (
     *_assigned("token", _TOKEN_NAMES, named_token),
     _name_then_value("password", _PASSWORD_NAMES, named_password),
     _name_then_value("token", _TOKEN_NAMES, named_token),
-    _argument("password", _PASSWORD_NAMES, named_password),
+    _argument("password", (*_PASSWORD_NAMES, any_case("pass"), any_case("pw")), named_password),
     _argument("token", _TOKEN_NAMES, named_token),
     _keyword("password", named_password),
     _keyword("token", named_token),

@@ -19,6 +19,12 @@ def stands_alone(data: bytes, start: int) -> bool:
     return _NOTATION.search(data, max(0, start - _LOOK_BACK), start) is not None
 
 
+def stands_whole(data: bytes, start: int, end: int) -> bool:
+    """Whether no word goes on over ``start`` or over ``end``; beside a sign none does."""
+    is_open = data[end - 1] in _WORD_CHARACTERS and data[end : end + 1] and data[end] in _WORD_CHARACTERS
+    return not is_open and (data[start] not in _WORD_CHARACTERS or stands_alone(data, start))
+
+
 def shifted(count: int) -> Callable[[bytes, int], int]:
     """A rule's ``begin`` that lies ``count`` bytes before its trigger's."""
     return lambda _, position: max(0, position - count)

@@ -6,7 +6,7 @@ import re
 from collections.abc import Sequence
 
 from curation.secrets.boundaries import back_over
-from curation.secrets.checks import Check, after, genuine, text_password, token_or_uuid
+from curation.secrets.checks import Check, after, genuine, text_password, token, token_or_uuid
 from curation.secrets.names import NAME_CHARACTERS
 from curation.secrets.notation import ASSIGNED, UNQUOTED, VALUE
 from curation.secrets.plausible import is_made_up
@@ -21,11 +21,14 @@ _SESSIONS = ("session", "sessionid", "session_id", "sid", "token", "SESSID")
 """What the names of cookies end with that open a session."""
 _ONE = rb"(?:(?:\"[^\"\n]{0,200}+\"|'[^'\n]{0,200}+'|[\w.$\[\]\"':@/ -]{0,96}?)\s?,\s{0,40})"
 """Another argument, then its comma."""
-_TEXT = rb"(?:[A-Za-z_]{0,10}=)?[bru]?(?P<quote>[\"'])(?P<secret>[^\"'\\\n]{6,128})(?P=quote)\s{0,40}[),]"
+_TEXT = (
+    rb"(?:[A-Za-z_]{0,10}=)?[bru]?(?P<quote>[\"'])(?P<secret>[^\"'\\\n]{6,128})(?P=quote)"
+    rb"(?:\.toCharArray\(\))?\s{0,40}[),]"
+)
 _OF_TWO = (
     *("auth=(", "auth = (", "auth=[", 'auth": (', "auth': (", "Auth(", "basic_auth(", "Credentials(", "Credential("),
     *("PasswordAuthentication(", "PasswordAuthenticationToken(", "login(", "LoginAsync(", "Authenticate("),
-    *("PlainTextAuthProvider(", "authenticate("),
+    *("PlainTextAuthProvider(", "authenticate(", "cx_Oracle.connect(", "oracledb.connect("),
 )
 """A user's name, then the password."""
 _OF_THREE = (
@@ -37,6 +40,7 @@ _OF_THREE = (
     "mysql_connect(",
     "add_password(",
     "PDO(",
+    "MongoCredential(",
     "connect(",
 )
 """A host, a user's name, then the password; a realm and an address may be before them."""
@@ -180,4 +184,26 @@ _KEYS = (
     ),
 )
 
-CALL_RULES = (*_CALLS, *_FIELDS, *_KEYS)
+_CONVERSIONS = ("String::from(", "[]byte(", "Buffer.from(", "SecretStr(", "SecretString(", "str.encode(")
+
+
+def _converted(kind: str, name: bytes, check: Check) -> Rule:
+    """A rule for a string that becomes another type where it gets its name: ``jwtSecret := []byte("…")``."""
+    return Rule(
+        name=f"{kind}, converted",
+        kind=kind,
+        triggers=tuple(map(exact, _CONVERSIONS)),
+        pattern=re.compile(
+            rb"[\w:.\[\]]{6,14}\((?P<quote>[\"'])(?P<secret>[^\"'\\\n]{6,256})(?P=quote)",
+        ),
+        accepts=after(rb"(?i:" + name + rb")\w{0,12}\s?(?::[^=\n]{0,30})?:?=\s?&?\Z", within=_CALL_BEFORE, check=check),
+        rank=Rank.LOOSE,
+    )
+
+
+_CONVERTED = (
+    _converted("password", rb"passw(?:or)?d|passphrase", text_password),
+    _converted("token", rb"secret|token|key", token),
+)
+
+CALL_RULES = (*_CALLS, *_FIELDS, *_KEYS, *_CONVERTED)

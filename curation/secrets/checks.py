@@ -7,7 +7,15 @@ from collections.abc import Callable
 from typing import TypeAlias
 
 from curation.secrets.names import is_password_name, is_qualified, is_secret_name
-from curation.secrets.plausible import is_made_up, is_password, is_random, is_uuid, stands_for_a_secret
+from curation.secrets.plausible import (
+    is_made_up,
+    is_password,
+    is_placeholder,
+    is_random,
+    is_unmistakable,
+    is_uuid,
+    stands_for_a_secret,
+)
 from curation.secrets.words import is_hyphenated_words, is_joined_words, is_phrase
 
 Check: TypeAlias = Callable[[re.Match[bytes]], bool]
@@ -37,6 +45,19 @@ def text_password(match: re.Match[bytes]) -> bool:
 
 def is_text_password(value: bytes) -> bool:
     return is_password(value) or (not stands_for_a_secret(value) and is_joined_words(value))
+
+
+def argument_password(match: re.Match[bytes]) -> bool:
+    """Also words with blanks between them, where all of an argument is the password: ``Hazel Mint 31``."""
+    secret = match["secret"]
+    if text_password(match) or is_phrase(secret):
+        return True
+    return b" " in secret and not is_placeholder(secret) and is_password(secret.replace(b" ", b"-"))
+
+
+def unmistakable_password(match: re.Match[bytes]) -> bool:
+    """None that a word with a number could be: where a word may stand as well."""
+    return is_password(match["secret"]) and is_unmistakable(match["secret"])
 
 
 def spoken_password(match: re.Match[bytes]) -> bool:

@@ -8,13 +8,14 @@ from collections.abc import Sequence
 from curation.secrets.checks import (
     Check,
     after,
+    argument_password,
     genuine,
     named_password,
     password,
-    spoken_password,
     text_password,
     token,
     token_or_uuid,
+    unmistakable_password,
 )
 from curation.secrets.notation import OPENED, QUOTED_VALUE, UNQUOTED
 from curation.secrets.rule import Rank, Rule
@@ -22,9 +23,33 @@ from curation.secrets.triggers import ALNUM, DIGIT, Trigger, any_case, exact
 
 _LOOK_BACK = 160
 _PASSWORD = OPENED + rb"(?P<secret>" + UNQUOTED + rb"{6,128})"
+_ARGUMENT = (
+    rb"(?:\\{0,3}(?P<quote>[\"'`]))?(?P<secret>(?(quote)[^\"'`\\\n]{6,128}(?=\\{0,3}(?P=quote))|"
+    + UNQUOTED
+    + rb"{6,128}))"
+)
+"""One of a command; in quotes blanks are part of it."""
 _TOKEN = OPENED + rb"(?P<secret>[\w.~+/=-]{16,4096})"
 _ARGUMENTS = rb"[^\n|;]{0,200}?"
 """Other arguments, in between."""
+
+
+_MECHANISM = re.compile(rb"(?:[A-Z]{2,9}-)?(?:SCRAM|CRAM|DIGEST|SHA|MD5|XOAUTH|NTLM)[A-Z0-9-]{0,16}\Z")
+"""Ways to log in that a protocol names where a password may stand."""
+_SOURCE = rb"(?:c|cc|cpp|cs|css|go|h|hpp|html|java|js|json|jsx|kt|md|php|py|rb|rs|sh|sql|swift|toml|ts|tsx|txt|ya?ml)"
+_HOST = re.compile(rb"(?:\A|\n|\\n)[ \t]{0,8}(?:# ?)?(?P<host>[\w*][\w.*-]{0,127}|/[\w./-]{1,128})\Z")
+_FILE = re.compile(rb".*\." + _SOURCE + rb"\Z")
+
+
+def _after_host(check: Check) -> Check:
+    """A check that holds only where nothing but a host's name, and not a file's, is before the match in its line."""
+
+    def holds(match: re.Match[bytes]) -> bool:
+        before = match.string[max(0, match.start() - _LOOK_BACK) : match.start()]
+        host = _HOST.search(before)
+        return host is not None and _FILE.match(host["host"]) is None and check(match)
+
+    return holds
 
 
 def _begin_of_echo(data: bytes, position: int) -> int | None:
@@ -46,11 +71,11 @@ def _rule(
     )
 
 
-def _option(commands: str, option: bytes, name: str, *, then: bytes = _PASSWORD) -> Rule:
+def _option(commands: str, option: bytes, name: str, *, then: bytes = _ARGUMENT) -> Rule:
     """A rule for what follows an option of one of the commands (one a line)."""
     names = commands.split(", ")
     pattern = rb"(?:" + "|".join(map(re.escape, names)).encode() + rb")" + _ARGUMENTS + option + then
-    return _rule("password", name, [exact(f"{command} ") for command in names], pattern, password)
+    return _rule("password", name, [exact(f"{command} ") for command in names], pattern, argument_password)
 
 
 _OPTIONS = (
@@ -64,31 +89,53 @@ _OPTIONS = (
     _rule(
         "password",
         "--password value",
-        [exact("-password "), exact("-passphrase "), exact("storepass "), exact("keypass ")],
+        [exact(f"{option} ") for option in ("-password", "-passwd", "-passphrase", "storepass", "keypass")],
         rb"-?(?:pass|storep|keyp)[a-z]{2,6} " + _PASSWORD,
         text_password,
     ),
     _rule(
         "password",
         "curl -u user:password",
-        [exact(" -u"), exact(" -a "), exact(" --user "), exact(" --user="), exact(" --auth "), exact(" --auth=")],
-        rb" (?:-u ?|-a |--(?:user|auth)[ =])" + OPENED + rb"[\w.@-]{1,64}:(?!//)(?P<secret>" + UNQUOTED + rb"{6,128})",
+        [
+            *map(exact, (" -u", " -U ", " -a ", " --user ", " --user=", " --auth ", " --auth=")),
+            *(exact(f" --proxy-user{joint}") for joint in " ="),
+            *(exact(f" -{others}u ") for others in ("s", "k", "L", "v", "i", "sS", "sk", "ks", "sL", "si", "fsSL")),
+        ],
+        rb" (?:-[A-Za-z]{0,4}u ?|-[aU] |--(?:proxy-)?(?:user|auth)[ =])"
+        + OPENED
+        + rb"[\w.@-]{1,64}:(?!//)(?P<secret>"
+        + UNQUOTED
+        + rb"{6,128})",
         after(
             rb"\b(?:curl(?:\.exe)?|https?|xhs?)(?=[ \t]|\Z)(?:[^\n]|(?<=\\)\n)*+", within=3 * _LOOK_BACK, check=password
         ),
     ),
-    _rule("password", "sshpass -p", [exact("sshpass -p")], rb"sshpass -p ?" + _PASSWORD, password),
+    _rule("password", "sshpass -p", [exact("sshpass -p")], rb"sshpass -p ?" + _ARGUMENT, argument_password),
     _rule(
         "password",
         "mysql -p",
-        [exact(" -p") + ALNUM],
+        [exact(" -p") + ALNUM, exact(" -p'"), exact(' -p"')],
         rb" -p" + _PASSWORD,
-        after(rb"\b(?:mysql|mariadb)\w*[^\n|;]*", rb"\b7z\w?\b[^\n|;]*", within=_LOOK_BACK, check=password),
+        after(
+            rb"\b(?:mysql|mariadb)\w*[^\n|;]*",
+            rb"\b(?:7z\w?|(?:un)?rar)\b[^\n|;]*",
+            within=_LOOK_BACK,
+            check=password,
+        ),
     ),
-    _option("docker login, podman login, helm registry login, az login, oc login", rb" -p[ =]?", "login -p"),
-    _option("mongosh, mongo, mongodump, mongorestore, cqlsh, influx", rb" -p[ =]?", "mongosh -p"),
+    _option(
+        "docker login, podman login, skopeo login, buildah login, nerdctl login, crane auth login, "
+        "helm registry login, az login, oc login, cf login",
+        rb" -p[ =]?",
+        "login -p",
+    ),
+    _option(
+        "mongosh, mongo, mongodump, mongorestore, cqlsh, influx, rabbitmqadmin, beeline, ncftpput, ncftpget",
+        rb" -p[ =]?",
+        "mongosh -p",
+    ),
     _option("redis-cli", rb" (?:-a|--pass)[ =]", "redis-cli -a"),
-    _option("zip, unzip, mosquitto_pub, mosquitto_sub, sqlcmd, bcp", rb" -P[ =]?", "zip -P"),
+    _option("zip, unzip, mosquitto_pub, mosquitto_sub, sqlcmd, bcp, isql, tsql, ipmitool", rb" -P[ =]?", "zip -P"),
     _option("ldapsearch, ldapadd, ldapmodify, ldapwhoami, ldappasswd", rb" -w[ =]?", "ldapsearch -w"),
     _option(
         "smbclient, rpcclient, smbmap", rb" -U[ =]?", "smbclient -U", then=OPENED + rb"[\w.@\\/-]{1,64}%" + _PASSWORD
@@ -100,7 +147,32 @@ _OPTIONS = (
     _option("winrm, evil-winrm", rb" -p ", "winrm -p"),
     _option("xfreerdp, mstsc", rb" /p:", "xfreerdp /p:"),
     _option("kinit, passwd, sudo -S", rb"<<< ?", "<<<"),
-    _option("mysqladmin, nmcli", rb" password ", "mysqladmin password"),
+    _option("mysqladmin, nmcli", rb" (?:password|[\w-]{1,32}\.psk) ", "mysqladmin password"),
+    _option("useradd, usermod", rb" (?:-p|--password)[ =]", "useradd -p"),
+    _option("net use", rb" \\{2,4}[^\s\"']{3,128} ", "net use"),
+    _option("snmpwalk, snmpget, snmpset, snmpbulkwalk", rb" -A ", "snmpwalk -A"),
+    _option("snmpwalk, snmpget, snmpset, snmpbulkwalk", rb" -X ", "snmpwalk -X"),
+    _option("rabbitmqctl", rb" (?:add_user|change_password) [\w.@-]{1,64} ", "rabbitmqctl add_user"),
+    _option("wpa_passphrase", rb"(?<= )[\"']?[^\s\"']{1,32}[\"']? ", "wpa_passphrase"),
+    _option("mosquitto_passwd", rb" -b [^\s-]{1,128} [\w.@-]{1,64} ", "mosquitto_passwd -b"),
+    _rule(
+        "password",
+        "--creds user:password",
+        [exact("creds "), exact("creds=")],
+        rb"creds[ =]" + OPENED + rb"[\w.@-]{1,64}:(?P<secret>" + UNQUOTED + rb"{6,128})",
+        after(rb"--(?:src-|dest-)?\Z", within=8, check=password),
+    ),
+    _rule(
+        "password",
+        "impacket",
+        [exact("impacket-"), *(exact(f"{name}.py ") for name in ("exec", "dump", "client", "SPNs"))],
+        rb"(?:impacket-\w{2,24}|\w{4,6}\.py)"
+        + _ARGUMENTS
+        + rb" [\"']?(?:[\w.-]{1,64}/)?[\w.-]{1,64}:"
+        + OPENED
+        + rb"(?P<secret>[^\s\"'@]{6,128})[\"']?@",
+        password,
+    ),
     _option("lftp", rb" -u[ =]?", "lftp -u", then=rb"[\w.@-]{1,64}," + _PASSWORD),
     _option("openssl", rb" (?:pass:|-k )", "openssl pass:"),
     _option("aws ssm put-parameter", rb"SecureString[^\n]{0,200}? --value[ =]", "SecureString --value"),
@@ -125,8 +197,11 @@ _OPTIONS = (
 _LOGINS = _rule(
     "token",
     "login token",
-    [exact("cargo login "), exact("wandb login "), exact("vault login "), exact("authtoken "), exact("snyk auth ")],
-    rb"\w{4,9} ?\w{0,5} " + _TOKEN,
+    [
+        *(exact(f"{login} ") for login in ("cargo login", "wandb login", "vault login", "authtoken", "snyk auth")),
+        exact("with-token <<< "),
+    ],
+    rb"[\w-]{4,10} ?(?:<<<|\w{0,5}) " + _TOKEN,
     token_or_uuid,
 )
 
@@ -213,7 +288,7 @@ _FILES = (
         "password",
         "netrc",
         [exact("login ")],
-        rb"login[ \t]\S{1,128}\s{1,8}password[ \t](?P<secret>\S{4,128})",
+        rb"login[ \t](?!(?:with|using|via|and|or)\s)\S{1,128}\s{1,8}password[ \t](?P<secret>\S{4,128})",
         password,
     ),
     _rule(
@@ -222,6 +297,40 @@ _FILES = (
         [exact(":543") + DIGIT + exact(":"), exact(":6432:")],
         rb":\d{4}:[\w*-]{1,64}:[\w*-]{1,64}:(?P<secret>[^\s:\"'\\]{4,128})",
         text_password,
+    ),
+    _rule(
+        "password",
+        "pgpass, of any port",
+        [exact(":") + DIGIT * 4 + exact(":"), exact(":") + DIGIT * 5 + exact(":"), exact(":*:")],
+        rb":(?:\d{4,5}|\*):(?!\d{1,6}:)[\w*-]{1,64}:[\w.@*-]{1,64}:(?P<secret>(?:[^\s:\"'\\]|\\[:\\]){6,128})"
+        rb"(?=[ \t\r]{0,8}(?:\n|\Z))",
+        _after_host(text_password),
+    ),
+    _rule(
+        "password",
+        "AUTH",
+        [exact("AUTH ")],
+        rb"(?:(?<=>\x20)|(?<![^\n]))AUTH (?:(?!(?:[A-Z]{1,9}-)?SCRAM|DIGEST|CRAM)[\w-]{1,32} )?"
+        rb"(?P<secret>[^\s\"'\\]{6,128})(?=[ \t\r]{0,8}(?:\n|\Z))",
+        lambda match: unmistakable_password(match) and _MECHANISM.match(match["secret"]) is None,
+    ),
+    _rule(
+        "password",
+        "PASS",
+        [exact("PASS ")],
+        rb"PASS (?P<secret>[^\s\"'\\]{6,128})(?=[ \t\r]{0,8}(?:\n|\Z))",
+        after(
+            rb"\bUSER \S{1,64}\r?\n(?:[^\n]{0,80}\n){0,3}[^\n\w]{0,4}(?:\w:? )?\Z", within=_LOOK_BACK, check=password
+        ),
+    ),
+    _rule(
+        "password",
+        "LOGIN",
+        [exact(" LOGIN ")],
+        rb"(?<![^\s\w.]) LOGIN [\"']?[\w.@-]{1,64}[\"']? "
+        + OPENED
+        + rb"(?P<secret>[^\s\"'\\]{6,128})[\"']?(?=[ \t\r]{0,8}(?:\n|\Z))",
+        password,
     ),
     _rule(
         "password", "redis.conf", [exact("requirepass "), exact("masterauth ")], rb"\w{10,11} " + _PASSWORD, password
@@ -246,6 +355,21 @@ _FILES = (
         [exact("login: ")],
         rb"login: \S{1,64}[ \t]{2,8}password: (?P<secret>\S{4,128})",
         genuine,
+    ),
+    _rule(
+        "password",
+        "set password",
+        [exact("set password "), exact("set pass "), exact("> user ")],
+        rb"(?:set pass(?:word)?|> user [\w.@-]{1,64}) (?P<secret>[^\s\"'`\\\[]{6,128})(?=[ \t\r]{0,8}(?:\n|\Z))",
+        password,
+    ),
+    _rule("password", "REDISCLI_AUTH", [exact("REDISCLI_AUTH=")], rb"\w{13}=" + _PASSWORD, text_password),
+    _rule(
+        "password",
+        "property",
+        [any_case(".password ")],
+        rb"\.\w{8}[ \t]{1,8}(?P<secret>\S{6,128}+)(?=[ \t\r]{0,8}(?:\n|\Z))",
+        after(rb"(?:\A|\n)[\w.-]{2,80}\Z", within=_LOOK_BACK, check=password),
     ),
     _rule("token", "rndc.key", [exact('secret "')], rb'secret "(?P<secret>[A-Za-z0-9+/]{16,128}={0,2})"', token),
 )
@@ -274,95 +398,4 @@ _FIELDS = (
     ),
 )
 
-_LANGUAGES = (
-    "密码",
-    "密碼",
-    "パスワード",
-    "비밀번호",
-    "пароль",
-    "Пароль",
-    "ПАРОЛЬ",
-    "contraseña",
-    "CONTRASEÑA",
-    "mot de passe",
-    "senha",
-    "wachtwoord",
-    "hasło",
-    "HASŁO",
-    "passwort",
-    "kennwort",
-)
-_SAID = (
-    _rule(
-        "password",
-        "password is",
-        [
-            any_case("password is "),
-            any_case("passphrase is "),
-            any_case("password was "),
-            exact("New value: "),
-        ],
-        rb"[A-Za-z]{3,10} (?:is|was|value:) (?:now |generated for [\w@.%-]{1,64}: |set to )?"
-        + OPENED
-        + rb"(?P<secret>"
-        + UNQUOTED
-        + rb"{5,127}[^\s\"'`\\.,;:])",
-        password,
-    ),
-    _rule(
-        "password",
-        "password for",
-        [
-            *(any_case(f"{word} password for ") for word in ("new", "initial", "temporary", "the", "your", "current")),
-            *(exact("Password for "), any_case("pwd for "), any_case("passphrase for ")),
-        ],
-        rb"(?:[A-Za-z]{3,9} )?[A-Za-z]{3,10} for (?:[A-Za-z]{2,12} ){0,3}[\w@.%-]{1,64}(?:: | is (?:now )?)"
-        + _PASSWORD,
-        text_password,
-    ),
-    _rule(
-        "password",
-        "password in quotes",
-        [any_case(f"{word} {quote}") for word in ("password", "passphrase") for quote in "\"'`"],
-        rb"[A-Za-z]{8,10} (?P<quote>[\"'`])(?P<secret>[^\"'`\\\n]{6,128})(?P=quote)",
-        spoken_password,
-    ),
-    _rule(
-        "password",
-        "credentials: user / password",
-        [
-            any_case(f"{word}{mark}")
-            for word in ("credentials", "creds", "login")
-            for mark in (": ", " - ", " — ", " – ")
-        ],
-        rb"[A-Za-z]{5,11}(?:: | - | \xe2\x80[\x93\x94] )[\w.@+-]{1,64} ?[/|] ?(?P<secret>"
-        + UNQUOTED
-        + rb"{6,128})(?=\s|\Z)",
-        password,
-    ),
-    _rule(
-        "password",
-        "password, in another language",
-        [*map(any_case, _LANGUAGES)],
-        rb"[^\s:=]{3,24}(?: [Dd][Ee] [Pp][Aa][Ss][Ss][Ee])?(?:\s?(?::|=|\xef\xbc\x9a|\xe6\x98\xaf|\xe3\x81\xaf)|"
-        rb"[^\n:=]{0,40}?\s(?:est|es|ist|lautet|\xc3\xa9)(?: ?:| ))\s?" + _PASSWORD,
-        password,
-        alone=True,
-    ),
-    _rule(
-        "token",
-        "token is",
-        [any_case("token is "), any_case("api key is "), any_case("secret is "), any_case("secret key is ")],
-        rb"[A-Za-z]{3,6}(?: [A-Za-z]{3})? is " + _TOKEN,
-        token,
-    ),
-    _rule(
-        "token",
-        "Unseal Key",
-        [exact("Unseal Key "), exact("Recovery Key ")],
-        rb"\w{6,8} Key \d{1,2}: (?P<secret>[A-Za-z0-9+/]{43,88}={0,2})",
-        token,
-    ),
-)
-
-COMMAND_RULES = (*_OPTIONS, _LOGINS, *_PIPES, *_FILES, *_FIELDS, *_SAID)
+COMMAND_RULES = (*_OPTIONS, _LOGINS, *_PIPES, *_FILES, *_FIELDS)

@@ -20,13 +20,14 @@ from curation.secrets.finding import Finding
 from curation.secrets.personal_rules import PERSONAL_RULES
 from curation.secrets.program import Program, compile_rules
 from curation.secrets.rule import Rule
+from curation.secrets.said_rules import SAID_RULES
 from curation.secrets.stored_rules import STORED_RULES
 from curation.secrets.table_rules import TABLE_RULES
 from curation.secrets.vendor_rules import VENDOR_RULES
 
 RULES: tuple[Rule, ...] = (
     *(*VENDOR_RULES, *CREDENTIAL_RULES, *STORED_RULES),
-    *(*ASSIGNMENT_RULES, *COMMAND_RULES, *ANSWER_RULES, *CALL_RULES, *TABLE_RULES, *PERSONAL_RULES),
+    *(*ASSIGNMENT_RULES, *COMMAND_RULES, *SAID_RULES, *ANSWER_RULES, *CALL_RULES, *TABLE_RULES, *PERSONAL_RULES),
 )
 SCREEN_COLUMNS = 160
 """A screen is so wide, and wraps its rows there."""

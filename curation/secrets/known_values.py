@@ -8,12 +8,13 @@ from typing import Final, TypeAlias
 
 import numpy as np
 
+from curation.secrets.boundaries import stands_whole
 from curation.secrets.detector import PLACEHOLDER_BYTES
 from curation.secrets.finding import Finding
 
 KNOWN: Final = "known value"
 """In the place of a rule's name."""
-SHORTEST: Final = 16
+SHORTEST: Final = 8
 """So many bytes a known value has at least."""
 
 _FEW: Final = 32
@@ -21,7 +22,6 @@ _FEW: Final = 32
 _CROWDED: Final = 32
 """Values that begin alike and have more lengths than this are looked for one by one: no text can have each of very many
 tried at each of its places."""
-_HASHED_BYTES: Final = 8
 _HASH_BITS: Final = 20
 _MULTIPLIER: Final = np.uint64(0x9E3779B97F4A7C15)
 _SHIFT: Final = np.uint64(64 - _HASH_BITS)
@@ -33,17 +33,25 @@ _Match: TypeAlias = tuple[int, int, str]
 
 
 class KnownValues:
-    """Values of at least `SHORTEST` bytes, each with its kind."""
+    """Values with a kind each.
 
-    def __init__(self) -> None:
+    Args:
+        shortest: so many bytes each has at least, `SHORTEST` or more.
+        whole: they are found only where no word goes on into them, or out of them.
+    """
+
+    def __init__(self, *, shortest: int, whole: bool) -> None:
+        self._shortest, self._whole = shortest, whole
         self._kinds: dict[bytes, str] = {}
         self._alike: dict[bytes, _Alike] = {}
-        self._beginnings = _Beginnings()
+        self._beginnings = _Beginnings(shortest)
 
     def add(self, value: bytes, kind: str) -> None:
-        """Know a value, which was not known before."""
+        """Know a value; one that is known keeps its kind."""
+        if value in self._kinds:
+            return
         self._kinds[value] = kind
-        beginning = value[:SHORTEST]
+        beginning = value[: self._shortest]
         if beginning not in self._alike:
             self._alike[beginning] = _Alike()
             self._beginnings.add(beginning)
@@ -67,10 +75,10 @@ class KnownValues:
             start = data.find(value)
             while start >= 0:
                 end = start + len(value)
-                if held.touches(start, end):
-                    end = start + 1
-                else:
+                if self._is_free(data, held, start, end):
                     yield start, end, self._kinds[value]
+                else:
+                    end = start + 1
                 start = data.find(value, end)
 
     def _by_place(self, data: bytes, held: _Held) -> Iterator[_Match]:
@@ -78,7 +86,7 @@ class KnownValues:
         crowded: dict[bytes, None] = {}
         ends: dict[bytes, int] = {}
         for start in self._beginnings.places(data):
-            beginning = data[start : start + SHORTEST]
+            beginning = data[start : start + self._shortest]
             alike = self._alike.get(beginning)
             if alike is None:
                 continue
@@ -87,11 +95,15 @@ class KnownValues:
                 continue
             for value in alike.at(data, start):
                 end = start + len(value)
-                if ends.get(value, 0) <= start and not held.touches(start, end):
+                if ends.get(value, 0) <= start and self._is_free(data, held, start, end):
                     ends[value] = end
                     yield start, end, self._kinds[value]
         for beginning in crowded:
             yield from self._by_value(data, held, self._alike[beginning].values)
+
+    def _is_free(self, data: bytes, held: _Held, start: int, end: int) -> bool:
+        """Whether a value that stands there is to be found there."""
+        return (not self._whole or stands_whole(data, start, end)) and not held.touches(start, end)
 
 
 class _Alike:
@@ -116,18 +128,20 @@ class _Alike:
 class _Beginnings:
     """The first bytes of values, hashed: a look at a table tells of most places that none begins there."""
 
-    def __init__(self) -> None:
+    def __init__(self, shortest: int) -> None:
+        self._shortest = shortest
         self._new: list[bytes] = []
         self._table = np.zeros(0, np.bool_)
 
     def add(self, beginning: bytes) -> None:
-        self._new.append(beginning[:_HASHED_BYTES])
+        self._new.append(beginning[:SHORTEST])
 
     def places(self, data: bytes) -> Iterator[int]:
         """Where one of them may stand, in order."""
         self._enter()
-        for begin in range(0, len(data) - SHORTEST + 1, _STEP):
-            count = min(_STEP, len(data) - SHORTEST + 1 - begin)
+        num_places = len(data) - self._shortest + 1
+        for begin in range(0, num_places, _STEP):
+            count = min(_STEP, num_places - begin)
             eights = np.ndarray((count,), np.uint64, data, begin, (1,))
             found: list[int] = np.flatnonzero(self._table[(eights * _MULTIPLIER) >> _SHIFT]).tolist()
             yield from (begin + place for place in found)

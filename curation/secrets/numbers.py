@@ -26,15 +26,19 @@ IBAN_LENGTHS: dict[int, str] = {
 }
 """How long the accounts of each country are (ISO 13616 registry)."""
 
+_MAESTRO = r"5018|5020|5038|5893|6304|6759|676[1-3]"
 _CARD_PREFIXES = (
     (15, r"3[47]"),
     (14, r"30[0-5]|3[689]"),
+    *((length, _MAESTRO) for length in (16, 18, 19)),
     (16, r"4|5[1-5]|222[1-9]|22[3-9]|2[3-6]|27[01]|2720|6011|65|64[4-9]|352[89]|35[3-8]|62"),
     (19, r"62"),
 )
-"""Digits, and how they begin: American Express, Diners Club, Visa, Mastercard, Discover, JCB, UnionPay."""
+"""Digits, and how they begin: American Express, Diners Club, Maestro, Visa, Mastercard, Discover, JCB, UnionPay."""
 CARD_LENGTHS = tuple(sorted({length for length, _ in _CARD_PREFIXES}))
 _CARDS = re.compile("|".join(rf"(?=.{{{length}}}\Z)(?:{prefix})" for length, prefix in _CARD_PREFIXES))
+
+_DEBIT_CARDS = re.compile(r"(?=\d{12,19}\Z)(?:50|5[6-9]|6)")
 
 COUNTRY_CODE = re.compile(
     r"1|7|2[07]|3[0-469]|4[013-9]|5[1-8]|6[0-6]|8[1246]|9[0-58]"
@@ -64,6 +68,12 @@ def is_luhn(digits: str) -> bool:
 def has_card_prefix(digits: str) -> bool:
     """Whether it begins, and is as long, as the cards of an issuer do."""
     return _CARDS.match(digits) is not None
+
+
+def is_debit_card(digits: str) -> bool:
+    """Whether it could be a card of Maestro's wide ranges, of which any tenth number has the right check digit: it is
+    one only beside a word that says so."""
+    return _DEBIT_CARDS.match(digits) is not None and digits not in TEST_CARDS and is_luhn(digits)
 
 
 def is_iban(account: str) -> bool:

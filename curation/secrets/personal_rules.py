@@ -11,13 +11,14 @@ from curation.secrets.numbers import (
     IBAN_LENGTHS,
     TEST_CARDS,
     has_card_prefix,
+    is_debit_card,
     is_iban,
     is_international_phone,
     is_luhn,
     is_north_american_phone,
 )
 from curation.secrets.rule import Judge, Rank, Rule
-from curation.secrets.triggers import ALNUM, ANY_HEX, DIGIT, NOT_DIGIT, UPPER, Trigger, exact, one_of
+from curation.secrets.triggers import ALNUM, ANY_HEX, DIGIT, NOT_DIGIT, UPPER, Trigger, any_case, exact, one_of
 
 LOOK_BACK = 40
 LONGEST_LOCAL = 64
@@ -103,6 +104,10 @@ def _is_card(match: re.Match[bytes]) -> bool:
     in_a_table = re.search(rb"[0-9A-Fa-f]{4}[ -]\Z", _before(match)) is not None
     is_card = digits not in TEST_CARDS and has_card_prefix(digits) and is_luhn(digits)
     return not in_a_table and _is_free(match) and is_card
+
+
+def _is_named_card(match: re.Match[bytes]) -> bool:
+    return is_debit_card(re.sub(rb"[ -]", b"", match["secret"]).decode())
 
 
 def _is_account(match: re.Match[bytes]) -> bool:
@@ -244,6 +249,17 @@ _ACCOUNTS = (
         begin=shifted(3),
         alone=True,
         judge=Judge.CARD_IN_GROUPS,
+        rank=Rank.NAMED,
+    ),
+    Rule(
+        name="card number, after a word for it",
+        kind="card",
+        triggers=tuple(any_case(word) for word in ("maestro", "card number", "card no", "card_number", "cardnumber")),
+        pattern=re.compile(
+            rb"(?i:maestro|card[ _]?n(?:umber|o))[^\d\n]{1,24}"
+            rb"(?P<secret>\d{4}(?:[ -]?\d{4}){2,3}(?:[ -]?\d{1,3})?|\d{12,19})" + _AFTER_CARD
+        ),
+        accepts=_is_named_card,
         rank=Rank.NAMED,
     ),
     Rule(

@@ -9,7 +9,7 @@ import math
 import re
 from collections import Counter
 
-from curation.secrets.words import is_numbered_words
+from curation.secrets.words import is_hyphenated_words, is_joined_words, is_numbered_words, is_phrase
 
 _PLACEHOLDER = re.compile(
     rb"""<.*>\Z | </?\w+(?:\s|/?>) | <%                   # <token>, a tag
@@ -33,7 +33,7 @@ _CODE = re.compile(
     |[A-Z]?[a-z_]+\d?(?::[\w,]+)?(?:\|[A-Z]?[a-z_]+\d?(?::[\w,]+)?)+\Z  # required|min:8
     |(?:[a-z_]+\d*\.)+(?:[A-Z][a-z]+\d*){2,6}\Z           # ed25519.Ed25519PrivateKey
     |\w+[=!<>]=\w+\Z | (?:[\w.]+\()?[a-z_]+=\Z                         # a comparison, the next name
-    |@?[A-Za-z_][\w.]*[\[(][bfru]?\Z                             # of a string in which another begins
+    |@?[A-Za-z_](?:[\w.]|::)*[\[(][bfru]?\Z                             # of a string in which another begins
     |[a-z]+:/*\Z | ["'`](?:\Z|\s?[+.,&|)\]}$<])            # "+password+"
     |(?:\#|0x)[0-9A-Fa-f]{3,8}\Z | \[[^\]]+\][{*+?]             # a colour, a number, an expression""",
     re.VERBOSE | re.DOTALL,
@@ -63,10 +63,14 @@ _MARKS = b"#*?<[{%$"
 _LETTER, _DIGIT = re.compile(rb"[A-Za-z]"), re.compile(rb"\d")
 _DIGIT_OR_SIGN = re.compile(rb"\d|[^\w.:/-]")
 _RUN = re.compile(rb"(.)\1{5}", re.DOTALL)
+_WORD_AND_NUMBER = re.compile(rb"[A-Za-z]+\d{1,4}\Z|\d{1,4}[A-Za-z]+\Z")
+_OPENS_CALL = re.compile(rb"[A-Za-z]{3}[(\[]")
 _MIN_BITS = 3.0
 _MIN_HEX_BITS = 2.5
 _MIN_DISTINCT = 7
 _SHORTEST_HEX = 20
+_SHORTEST_UNMISTAKABLE = 8
+_SHORTEST_HYPHENATED = 16
 _LOOKED_AT = 256
 """So many bytes of a value are enough to tell a placeholder."""
 
@@ -127,3 +131,20 @@ def is_random(value: bytes) -> bool:
     if is_hex(value):
         return len(value) >= _SHORTEST_HEX and entropy(value) >= _MIN_HEX_BITS
     return entropy(value) >= _MIN_BITS
+
+
+def is_unmistakable(value: bytes) -> bool:
+    """Whether what reads like this secret elsewhere is this secret, and no part of what is told.
+
+    It has eight bytes or more, and is neither a word with a number, as ``postgres15``, nor two short words in small
+    letters, nor code; ``Welcome2024!``, ``BlueHarbor42`` and ``copper-kettle-lantern`` are unmistakable.
+    """
+    if len(value) < _SHORTEST_UNMISTAKABLE or _OPENS_CALL.search(value):
+        return False
+    if is_uuid(value) or is_phrase(value) or is_numbered_words(value):
+        return True
+    if is_password(value):
+        return _WORD_AND_NUMBER.match(value) is None
+    if stands_for_a_secret(value):
+        return False
+    return is_joined_words(value) or (len(value) >= _SHORTEST_HYPHENATED and is_hyphenated_words(value))

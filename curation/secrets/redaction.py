@@ -9,11 +9,14 @@ from operator import attrgetter
 
 from curation.secrets.detector import RULES, SCREEN_COLUMNS, find
 from curation.secrets.finding import PERSONAL, Finding
-from curation.secrets.known_values import KnownValues
+from curation.secrets.known_values import SHORTEST, KnownValues
 from curation.secrets.offset_map import OffsetMap
-from curation.secrets.plausible import is_random
+from curation.secrets.plausible import is_random, is_unmistakable, is_uuid
 
-_LINE_ENDS = re.compile(r"\s|\\[nrt]")
+_BLANKS = re.compile(r"\s|\\[nrt]")
+_LINE_ENDS = re.compile(r"[\r\n]|\\[nrt]")
+_COOKIES = re.compile(r"(?:\A|; ?)[\w.-]{1,64}=([^\s;]*)")
+_SHORTEST_RANDOM = 16
 
 
 def _before_number(kind: str) -> str:
@@ -30,26 +33,40 @@ _NUMBERED = re.compile(r"(.*:)?[0-9]*\]?", re.DOTALL)
 class Placeholders:
     """The placeholders of one trajectory: the same value has the same one throughout, such as ``[secret:aws-key:1]``.
 
-    Numbers count the values of a kind in the order they were met. A secret that a machine drew is known from then on,
-    and found again where nothing beside it tells what it is.
+    Numbers count the values of a kind in the order they were met. A secret is known from then on, and found again where
+    nothing beside it tells what it is: one that a machine drew anywhere, another one that is unmistakable
+    (`curation.secrets.plausible.is_unmistakable`) where it stands whole.
     """
 
     def __init__(self) -> None:
         self._placeholders: dict[str, str] = {}
-        self._known = KnownValues()
+        self._random = KnownValues(shortest=_SHORTEST_RANDOM, whole=False)
+        self._unmistakable = KnownValues(shortest=SHORTEST, whole=True)
         self._counts: dict[str, int] = {}
         self._taken: set[str] = set()
         """Placeholders that stood in the texts before: another value has another one."""
 
     def stand_for(self, kind: str, value: str) -> str:
-        """The placeholder of a value; line ends in it, and how they are escaped, make no difference."""
-        value = _LINE_ENDS.sub("", value)
-        if value not in self._placeholders:
-            self._placeholders[value] = self._next(kind)
-            encoded = value.encode("utf-8", "surrogatepass")
-            if kind not in PERSONAL and is_random(encoded) and not _is_of_a_placeholder(value):
-                self._known.add(encoded, kind)
-        return self._placeholders[value]
+        """The placeholder of a value; blanks and line ends in it, and how they are escaped, make no difference.
+
+        Nor does the name of a cookie, and what says how long it is good, where there is no other.
+        """
+        secrets = _session_values(value) if kind == "cookie" else []
+        key = _BLANKS.sub("", secrets[0] if len(secrets) == 1 else value)
+        if key not in self._placeholders:
+            self._placeholders[key] = self._next(kind)
+            if kind not in PERSONAL:
+                for secret in secrets or [_LINE_ENDS.sub("", value)]:
+                    if not _is_of_a_placeholder(secret):
+                        self._know(kind, secret.encode("utf-8", "surrogatepass"))
+        return self._placeholders[key]
+
+    def _know(self, kind: str, secret: bytes) -> None:
+        """Find a secret again, where that takes nothing else with it."""
+        if is_random(secret):
+            self._random.add(secret, kind)
+        elif is_unmistakable(secret):
+            self._unmistakable.add(secret, kind)
 
     def _next(self, kind: str) -> str:
         """The next placeholder of a kind that no text has."""
@@ -67,7 +84,7 @@ class Placeholders:
 
     def known(self, text: str) -> list[Finding]:
         """Where the secrets met so far stand in a text, outside placeholders, whatever is around them."""
-        return self._known.find(text)
+        return [*self._random.find(text), *self._unmistakable.find(text)]
 
 
 def redact(text: str, placeholders: Placeholders, *, columns: int | None = SCREEN_COLUMNS) -> tuple[str, list[Finding]]:
@@ -122,6 +139,15 @@ def _replaced(text: str, spans: Sequence[tuple[int, int]], replacements: Sequenc
         pieces += [text[position:start], replacement]
         position = end
     return "".join([*pieces, text[position:]])
+
+
+def _session_values(cookies: str) -> list[str]:
+    """The values in the text of a header, each of which opens a session without the others."""
+    return [value for value in _COOKIES.findall(cookies) if _is_drawn(value.encode("utf-8", "surrogatepass"))]
+
+
+def _is_drawn(value: bytes) -> bool:
+    return is_random(value) or is_uuid(value)
 
 
 def _is_of_a_placeholder(value: str) -> bool:

@@ -42,8 +42,11 @@ class KindFacts(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid")
 
     num_findings: int
+    """Places where a rule tells what stands there; what is packed loses the other places of the value too."""
     num_turns: int
     """Turns that hold one; headers of trajectories do not count here."""
+    num_before_turns: int = 0
+    """Findings in headers: in the task, or in what the system says first."""
     num_trajectories: int
     """Trajectories that hold one, in a turn or in the header."""
     by_domain: Mapping[str, int]
@@ -65,6 +68,8 @@ class SecretsSummary(BaseModel):
     num_turns: int
     """As of a kind, and so is ``num_trajectories``."""
     num_trajectories: int
+    num_before_turns: int = 0
+    """As of a kind."""
     kinds: Mapping[str, KindFacts]
 
 
@@ -101,7 +106,9 @@ class SecretFindings(SearchTables[SecretsSummary]):
         rows = self._rows()
         kinds = dict(rows.group_by("kind").agg(*_COUNTS).sort("kind").collect(engine="streaming").rows_by_key("kind"))
         domains = rows.group_by("kind", "domain").len().sort("kind", "domain").collect(engine="streaming")
-        num_findings, num_turns, num_trajectories = rows.select(*_COUNTS).collect(engine="streaming").row(0)
+        num_findings, num_turns, num_trajectories, num_before_turns = (
+            rows.select(*_COUNTS).collect(engine="streaming").row(0)
+        )
         summary = SecretsSummary(
             fingerprint=fingerprint,
             num_texts=num_texts,
@@ -109,11 +116,13 @@ class SecretFindings(SearchTables[SecretsSummary]):
             num_findings=num_findings,
             num_turns=num_turns,
             num_trajectories=num_trajectories,
+            num_before_turns=num_before_turns,
             kinds={
                 kind: KindFacts(
                     num_findings=counts[0][0],
                     num_turns=counts[0][1],
                     num_trajectories=counts[0][2],
+                    num_before_turns=counts[0][3],
                     by_domain=dict(domains.filter(pl.col("kind") == kind).select("domain", "len").iter_rows()),
                 )
                 for kind, counts in kinds.items()
@@ -129,6 +138,7 @@ _COUNTS = (
     pl.len(),
     pl.struct("domain", "run", "trajectory_id", "turn").filter(pl.col("turn") > 0).n_unique().alias("turns"),
     _TRAJECTORY.n_unique().alias("trajectories"),
+    (pl.col("turn") == 0).sum().alias("before_turns"),
 )
 
 

@@ -118,6 +118,7 @@ def test_secrets_are_counted_by_kind_domain_and_rule_and_never_told(tmp_path: Pa
     for kind, facts in kinds.items():
         of_kind = rows.filter(pl.col("kind") == kind)
         assert facts["num_findings"] == len(of_kind)
+        assert facts["num_before_turns"] == len(of_kind.filter(pl.col("turn") == 0))
         assert facts["by_domain"] == dict(of_kind.group_by("domain").len().iter_rows())
         assert facts["by_rule"] == dict(of_kind.group_by("rule").len().iter_rows())
     assert [(facts["kind"], facts["personal"]) for facts in report["secrets"]["kinds"]] == [
@@ -125,6 +126,8 @@ def test_secrets_are_counted_by_kind_domain_and_rule_and_never_told(tmp_path: Pa
         ("email", True),
     ]
     assert not [secret for secret in (*secrets, "jane.doe") if secret in page.html]
+    assert "found by a rule" in page.html
+    assert "every other place where the same value stands" in page.html
     page.check()
 
 

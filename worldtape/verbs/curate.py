@@ -188,10 +188,16 @@ def _show(summary: CurationSummary) -> None:
 
 
 def _show_secrets(found: SecretsSummary) -> None:
-    rows = [(kind, facts.num_findings, facts.num_turns, facts.num_trajectories) for kind, facts in found.kinds.items()]
+    rows = [
+        (kind, facts.num_findings, facts.num_before_turns, facts.num_turns, facts.num_trajectories)
+        for kind, facts in found.kinds.items()
+    ]
     if rows:
-        title = "Secrets and personal data: worldtape pack puts placeholders in their place"
-        show_table(title, ("kind", "found", "in turns", "in trajectories"), rows)
+        title = (
+            "Secrets and personal data, found by a rule: packing and exports put placeholders in their place, and in "
+            "every other place of the same value"
+        )
+        show_table(title, ("kind", "found", "in the task or system text", "in turns", "in trajectories"), rows)
 
 
 def _show_duplicates(found: DuplicatesSummary) -> None:

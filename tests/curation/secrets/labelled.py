@@ -26,6 +26,7 @@ WRITTEN = (
     "later_cases.yaml",
     "blind_cases.yaml",
     "further_cases.yaml",
+    "option_cases.yaml",
 )
 """The files of cases written by hand."""
 _HOLE = re.compile(r"\{(\w+)(?::(\d+))?\}")

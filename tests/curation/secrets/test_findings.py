@@ -58,6 +58,8 @@ def test_every_finding_has_a_row_that_says_where_it_stands(tmp_path: Path) -> No
     assert rows[-1]["rule"] == expected.rule
     assert (summary.num_findings, summary.num_turns, summary.num_trajectories) == (8, 4, 2)
     email = summary.kinds["email"]
+    assert summary.num_before_turns == email.num_before_turns == 1
+    assert summary.kinds["aws-key"].num_before_turns == 0
     assert (email.num_findings, email.num_turns, email.num_trajectories) == (7, 3, 2)
     assert email.by_domain == {"mcp": 6, "terminal": 1}
     assert summary.num_texts == 25 * 2 + 3 * 6

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from unittest import mock
 
 import pytest
@@ -10,7 +11,7 @@ from hypothesis import strategies as st
 
 from curation.secrets import Finding, Placeholders, known_values, redact
 from curation.secrets.detector import PLACEHOLDER
-from curation.secrets.known_values import KNOWN, KnownValues
+from curation.secrets.known_values import KNOWN, SHORTEST, KnownValues
 from tests.curation.secrets.test_detector import key
 from tests.work import num_calls
 
@@ -28,6 +29,7 @@ _PIECES = (
     f"[secret:{'a' * 16}b]",
     "[secret:",
 )
+_LONGEST_BEGINNING = 16
 _values = st.builds(str.__add__, st.sampled_from(_BEGINNINGS), st.text("ab1é", max_size=4))
 
 
@@ -39,15 +41,45 @@ _values = st.builds(str.__add__, st.sampled_from(_BEGINNINGS), st.text("ab1é", 
 def test_values_are_found_where_the_plain_search_finds_them(
     few: int, crowded: int, values: list[str], text: str
 ) -> None:
-    known = KnownValues()
+    known = _known_anywhere()
     for value in values:
         known.add(value.encode("utf-8", "surrogatepass"), f"kind of {value}")
     with mock.patch.multiple(known_values, _FEW=few, _CROWDED=crowded):
         assert sorted(known.find(text)) == sorted(_plainly(values, text))
 
 
+@pytest.mark.parametrize(("few", "crowded"), [(32, 32), (0, 32), (0, 1)])
+@settings(max_examples=150, deadline=None)
+@given(
+    st.lists(st.from_regex(r"[ab1!]{8,10}", fullmatch=True), unique=True, min_size=1, max_size=6),
+    st.lists(st.sampled_from(("a", "1", "!", " ", "é", "\\n", "%20", "[secret:token:1]")), max_size=6),
+    st.data(),
+)
+def test_whole_values_are_found_where_no_word_goes_on_into_them(
+    few: int, crowded: int, values: list[str], between: list[str], data: st.DataObject
+) -> None:
+    text = "".join(piece + data.draw(st.sampled_from(values)) for piece in between)
+    known = KnownValues(shortest=SHORTEST, whole=True)
+    for value in values:
+        known.add(value.encode(), f"kind of {value}")
+    with mock.patch.multiple(known_values, _FEW=few, _CROWDED=crowded):
+        found = known.find(text)
+    assert {finding.kind for finding in found} <= {f"kind of {value}" for value in values}
+    standing = {finding for finding in _everywhere(values, text) if _stands_whole(text, finding)}
+    assert set(found) <= standing
+    # Where a value overlaps itself, one of the places is left.
+    assert all(any(_overlap(finding, other) for other in found) for finding in standing)
+
+
+def test_a_value_that_is_added_again_keeps_its_kind() -> None:
+    known = _known_anywhere()
+    known.add(b"0123456789abcdef", "token")
+    known.add(b"0123456789abcdef", "cookie")
+    assert known.find("0123456789abcdef") == [Finding("token", 0, 16, KNOWN)]
+
+
 def test_values_that_are_added_after_a_search_are_found_too() -> None:
-    known = KnownValues()
+    known = _known_anywhere()
     secrets = [key(24, seed=seed) for seed in range(100)]
     for number, secret in enumerate(secrets):
         known.add(secret.encode(), "token")
@@ -56,7 +88,7 @@ def test_values_that_are_added_after_a_search_are_found_too() -> None:
 
 @pytest.mark.parametrize("length", [0, 15, 16, 2**16 + 14, 2**16 + 15, 2**16 + 16, 2**17 + 16])
 def test_values_are_found_wherever_a_long_text_is_divided(length: int) -> None:
-    known = KnownValues()
+    known = _known_anywhere()
     with mock.patch.object(known_values, "_FEW", 0):
         known.add(b"0123456789abcdef", "token")
         found = known.find("." * length + "0123456789abcdef" + "." * (length % 3))
@@ -78,11 +110,37 @@ def test_a_log_of_many_keys_takes_work_in_proportion_to_their_number() -> None:
 
 
 def test_no_text_has_very_many_values_tried_at_each_of_its_places() -> None:
-    text, known = "a" * 20_000, KnownValues()
+    text, known = "a" * 20_000, _known_anywhere()
     for length in range(1000):
         known.add(b"a" * (16 + length) + b"b1", "token")
     assert known.find(text) == []
     assert num_calls(lambda: known.find(text)) < 20 * len(text)
+
+
+def _known_anywhere() -> KnownValues:
+    return KnownValues(shortest=_LONGEST_BEGINNING, whole=False)
+
+
+def _everywhere(values: list[str], text: str) -> Iterator[Finding]:
+    """Each place of each value, those that overlap too, outside placeholders."""
+    held = [match.span() for match in PLACEHOLDER.finditer(text)]
+    for value in values:
+        for start in range(len(text)):
+            end = start + len(value)
+            if text.startswith(value, start) and not any(begin < end and start < after for begin, after in held):
+                yield Finding(f"kind of {value}", start, end, KNOWN)
+
+
+def _stands_whole(text: str, finding: Finding) -> bool:
+    """In these texts a word is of ``a`` and ``1``, and may begin after an escape."""
+    _, start, end, _ = finding
+    before, following = text[:start], text[end:]
+    opens = text[start] == "!" or not before.endswith(("a", "b", "1", "n", "0")) or before.endswith(("\\n", "%20"))
+    return opens and (text[end - 1] == "!" or not following.startswith(("a", "b", "1")))
+
+
+def _overlap(finding: Finding, other: Finding) -> bool:
+    return finding.kind == other.kind and finding.start < other.end and other.start < finding.end
 
 
 def _plainly(values: list[str], text: str) -> list[Finding]:

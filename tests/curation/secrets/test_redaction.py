@@ -77,6 +77,64 @@ def test_a_weak_password_is_not_taken_out_of_ordinary_text() -> None:
     assert texts == ["password=[secret:password:1]", "the film is called hunter2"]
 
 
+@pytest.mark.parametrize(
+    "value",
+    [
+        *(
+            "ZCaEHf9rM91REG",
+            "Correct-Horse7!",
+            "Welcome2024!",
+            "BlueHarborDoor",
+            "copper-kettle-lantern",
+            "Oyster_Sh3ll",
+        ),
+        *("x7#kq!Tz", "BlueHarbor42", "b(w4k,Qz"),
+    ],
+)
+def test_an_unmistakable_password_is_taken_out_wherever_it_stands_whole(value: str) -> None:
+    elsewhere = f"rotated to {value}, '{value}' (tried {value}) \\n{value}\n{value}"
+    texts, counts = redact_trajectory([elsewhere, f"DB_PASSWORD={value}", f"x{value}y"])
+    assert texts[:2] == [elsewhere.replace(value, "[secret:password:1]"), "DB_PASSWORD=[secret:password:1]"]
+    assert texts[2] == f"x{value}y"
+    assert counts == {"password": 6}
+
+
+@pytest.mark.parametrize("value", ["hunter2", "postgres15", "Welcome2024", "oatmeal-bowl", "a1b2c3d"])
+def test_a_password_that_ordinary_text_can_hold_is_taken_out_only_where_it_shows(value: str) -> None:
+    texts, _ = redact_trajectory([f"DB_PASSWORD={value}", f"image: {value} is up"])
+    assert texts == ["DB_PASSWORD=[secret:password:1]", f"image: {value} is up"]
+
+
+def test_code_that_was_taken_for_a_password_is_not_taken_out_elsewhere() -> None:
+    placeholders = Placeholders()
+    placeholders.stand_for("password", "re.compile(rb")
+    assert placeholders.known("found = re.compile(rb'a')") == []
+
+
+def test_a_uuid_that_is_a_token_is_taken_out_of_every_turn() -> None:
+    token = "3f0c9a52-7d1e-4b8a-9c35-0e6b1d2f4a78"
+    texts, _ = redact_trajectory([f"SNYK_TOKEN={token}", f"it is {token}."])
+    assert texts[1] == "it is [secret:token:1]."
+
+
+def test_the_value_of_a_cookie_is_the_same_secret_without_its_name() -> None:
+    session = key(32, seed=4)
+    texts, _ = redact_trajectory(
+        [
+            f"Set-Cookie: session={session}; Path=/; HttpOnly",
+            f"Cookie: theme=dark; session={session}",
+            f"it is {session}",
+        ]
+    )
+    assert texts == ["Set-Cookie: [secret:cookie:1]; HttpOnly", "Cookie: [secret:cookie:1]", "it is [secret:cookie:1]"]
+
+
+def test_each_of_several_cookies_that_open_a_session_is_taken_out_of_every_turn() -> None:
+    session, token = key(32, seed=4), key(40, seed=5)
+    texts, _ = redact_trajectory([f"Cookie: sid={session}; lang=en; auth={token}", f"{session} then {token}"])
+    assert texts == ["Cookie: [secret:cookie:1]", "[secret:cookie:2] then [secret:cookie:3]"]
+
+
 def test_text_without_findings_is_the_same_object() -> None:
     text = "total 0\n-rw-r--r-- 1 root root 0 notes.md"
     assert redact(text, Placeholders())[0] is text
