@@ -87,7 +87,7 @@ def curate(
         profile: the default one unless given.
         benchmarks: files and folders to look for, as `curation.contamination.benchmark_files` reads them.
         scheduler: address of a Dask scheduler, whose workers see the data set at the same path.
-        workers: processes to start without one; all cores unless given, none for little work.
+        workers: processes to start without one; unless given, all cores, or none for little work.
         overwrite: begin anew. A sidecar of this name stands, and can be read, until the new one takes its place.
         watch: shows how far the job is, stage by stage.
 

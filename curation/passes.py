@@ -31,7 +31,7 @@ class JobSizes:
     task_bytes: int = 128 * 2**20
     """About a second's work, against the few milliseconds that a task costs."""
     in_process_bytes: int = 512 * 2**20
-    """With less than this to do, worker processes would take longer to start than to work."""
+    """With less than this to do, processes would take longer to start than to work; who asks for some gets them."""
 
 
 class Progress(Protocol):
@@ -53,7 +53,9 @@ def unwatched(stage: str) -> AbstractContextManager[Progress]:  # noqa: ARG001  
 
 @dataclass(slots=True, kw_only=True)
 class Workers:
-    """Who does the work: a Dask scheduler anywhere, or ``number`` processes here (all cores unless given).
+    """Who does the work: a Dask scheduler anywhere, or ``number`` processes here.
+
+    Where no number is given, it is all cores, or none but this process for what is little to do.
 
     In a ``with`` block the processes are started once for all that they do in it, else for each job anew.
     """
@@ -81,9 +83,9 @@ class Workers:
     def each(
         self, work: Callable[[list[_Task]], _Result], tasks: Sequence[_Task], num_bytes: Sequence[int], *, stage: str
     ) -> Iterator[_Result]:
-        """The results of ``work`` on lists of tasks of about ``sizes.task_bytes``, in the order they finish.
+        """The results of ``work`` on lists of tasks, in the order they finish.
 
-        With little to do, it is done in this process.
+        A list is of about ``sizes.task_bytes``, or of less, so that workers that were asked for have one each.
 
         Args:
             work: gives the same result however often and wherever it runs.
@@ -92,13 +94,13 @@ class Workers:
             stage: what this is to people who watch.
 
         Raises:
-            InputError: the scheduler does not answer.
+            InputError: the scheduler does not answer, or has no worker.
             WorldtapeError: a task killed several workers in a row.
             Exception: what ``work`` raised.
         """
-        lists, sizes = self._together(tasks, num_bytes)
-        total, done = sum(sizes), 0
-        little = self.scheduler is None and total < self.sizes.in_process_bytes
+        total, done = sum(num_bytes), 0
+        lists, sizes = _together(tasks, num_bytes, min(self.sizes.task_bytes, total // (self.number or 1)))
+        little = self.scheduler is None and self.number is None and total < self.sizes.in_process_bytes
         with self.watch(stage) as progress, self._pool_for(little) as pool:
             for size, result in pool.map(_Sized(work), list(zip(sizes, lists, strict=True))):
                 yield result
@@ -122,17 +124,18 @@ class Workers:
             return Pool(scheduler=None, workers=1)
         return self._new_pool() if self._pool is None else nullcontext(self._pool)
 
-    def _together(self, tasks: Sequence[_Task], num_bytes: Sequence[int]) -> tuple[list[list[_Task]], list[int]]:
-        """Tasks in order, so many to a list that it is some work and none is much more than another; their sizes."""
-        lists: list[list[_Task]] = []
-        sizes: list[int] = []
-        for task, size in zip(tasks, num_bytes, strict=True):
-            if not lists or sizes[-1] + size > self.sizes.task_bytes:
-                lists.append([])
-                sizes.append(0)
-            lists[-1].append(task)
-            sizes[-1] += size
-        return lists, sizes
+
+def _together(tasks: Sequence[_Task], num_bytes: Sequence[int], list_bytes: int) -> tuple[list[list[_Task]], list[int]]:
+    """Tasks in order, as many to a list as are ``list_bytes`` together, and one at least; the sizes of the lists."""
+    lists: list[list[_Task]] = []
+    sizes: list[int] = []
+    for task, size in zip(tasks, num_bytes, strict=True):
+        if not lists or sizes[-1] + size > list_bytes:
+            lists.append([])
+            sizes.append(0)
+        lists[-1].append(task)
+        sizes[-1] += size
+    return lists, sizes
 
 
 @dataclass(frozen=True, slots=True)

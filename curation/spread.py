@@ -3,18 +3,21 @@
 from __future__ import annotations
 
 import logging
+import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import CancelledError
 from contextlib import ExitStack, contextmanager, suppress
+from dataclasses import dataclass
 from types import TracebackType
-from typing import TYPE_CHECKING, Final, Self, TypeVar
+from typing import TYPE_CHECKING, Any, Final, Self, TypeVar
 
 from curation import silent_worker
 from trajectories.errors import InputError, WorldtapeError
 
 if TYPE_CHECKING:
-    from distributed import Client, LocalCluster
+    from distributed import Client, Future, LocalCluster
 
+_LOG: Final = logging.getLogger(__name__)
 _Task = TypeVar("_Task")
 _Result = TypeVar("_Result")
 
@@ -50,21 +53,20 @@ class Pool:
                 given to another.
 
         Raises:
-            InputError: the scheduler does not answer.
-            WorldtapeError: a task killed several workers in a row.
+            InputError: the scheduler does not answer, or has had no worker for a minute.
+            WorldtapeError: a task killed several workers in a row; workers of this machine die as they start.
             Exception: what ``work`` raised; the tasks not yet done are given up.
         """
         if self._scheduler is None and min(self._workers, len(tasks)) <= 1:
             yield from map(work, tasks)
             return
-        from distributed import KilledWorker, as_completed  # here, for it loads Dask
+        from distributed import KilledWorker  # here, for it loads Dask
 
         if self._client is None:
             self._client = self._stack.enter_context(_client(self._scheduler, self._workers))
         futures = self._client.map(work, tasks, pure=False)
         try:
-            # With their results: asking each for its own goes through Dask's event loop, which an interrupt upsets.
-            for future, result in as_completed(futures, with_results=True):
+            for future, result in _as_they_finish(futures, _Patience(self._client, self._scheduler)):
                 if future.cancelled():
                     raise CancelledError
                 future.release()  # else all that a worker has done is done again where the worker dies
@@ -92,7 +94,10 @@ def spread(
 
 
 _PATIENCE_S: Final = 60
-"""How long a scheduler may take to get its first worker."""
+"""How long a scheduler may be without a worker, at the start as later."""
+_LOOK_EVERY_S: Final = 1
+_NUM_STARTS: Final = 3
+"""How often worker processes of this machine are started, where one dies on the way."""
 _OWN_WORKERS: Final[Mapping[str, object]] = {
     # What goes wrong in a task is raised here, in one line; the worker would print it with all its calls before that.
     "distributed.nanny.pre-spawn-environ.DASK_LOGGING__DISTRIBUTED": "critical",
@@ -104,14 +109,64 @@ _OWN_WORKERS: Final[Mapping[str, object]] = {
 """Settings of Dask for workers on this machine, which end with the job."""
 
 
+@dataclass(slots=True)
+class _Patience:
+    """Whether there is anybody who works, asked now and then while nothing comes."""
+
+    client: Client
+    scheduler: str | None
+    next_look: float = 0
+    alone_since: float | None = None
+
+    def look(self) -> None:
+        """Raises ``InputError`` where there has been no worker for too long; tells the user where that begins."""
+        now = time.monotonic()
+        if now < self.next_look:
+            return
+        self.next_look = now + _LOOK_EVERY_S
+        if self.client.scheduler_info(n_workers=1)["workers"]:
+            self.alone_since = None
+        elif self.alone_since is None:
+            self.alone_since = now
+            _LOG.warning("the Dask scheduler has no worker; waiting %d seconds for one", _PATIENCE_S)
+        elif now - self.alone_since >= _PATIENCE_S:
+            raise self._too_long()
+
+    def _too_long(self) -> InputError:
+        start = f"start one (dask worker {self.scheduler}), and " if self.scheduler else ""
+        return InputError(
+            f"the Dask scheduler has had no worker for {_PATIENCE_S} seconds",
+            where=self.scheduler,
+            mend=f"{start}run the same command again: it goes on where it stopped",
+        )
+
+
+def _as_they_finish(futures: Sequence[Future[Any]], patience: _Patience) -> Iterator[tuple[Future[Any], Any]]:
+    """Futures with their results: asking each for its own goes through Dask's event loop, which an interrupt upsets."""
+    from distributed import as_completed
+
+    completed = as_completed(futures, with_results=True)
+    while not completed.is_empty():
+        if completed.has_ready():
+            patience.alone_since = None
+            yield next(completed)
+        else:
+            patience.look()
+            with completed.thread_condition:  # it may have been notified just before, so this is not for long
+                completed.thread_condition.wait(timeout=0.1)
+
+
 @contextmanager
 def own_cluster(workers: int) -> Iterator[LocalCluster]:
-    """So many worker processes on this machine, until the block ends."""
+    """So many worker processes on this machine, until the block ends.
+
+    Raises:
+        WorldtapeError: however often they are started, one of them dies on the way.
+    """
     import dask
-    from distributed import LocalCluster
 
     with dask.config.set(dict(_OWN_WORKERS)):
-        cluster = LocalCluster(n_workers=workers, threads_per_worker=1, dashboard_address="127.0.0.1:0")
+        cluster = _started(workers)
         try:
             yield cluster
         finally:
@@ -119,6 +174,23 @@ def own_cluster(workers: int) -> Iterator[LocalCluster]:
             # workers are daemons of this process and end with it.
             with suppress(AssertionError):
                 cluster.close()
+
+
+def _started(workers: int) -> LocalCluster:
+    """Worker processes of this machine; Dask itself starts those again that die once all have started."""
+    from distributed import LocalCluster
+
+    cause: RuntimeError | None = None
+    for _ in range(_NUM_STARTS):
+        try:
+            with _silence():
+                return LocalCluster(n_workers=workers, threads_per_worker=1, dashboard_address="127.0.0.1:0")
+        except RuntimeError as error:
+            cause = error
+    raise WorldtapeError(
+        f"{workers} worker processes were started {_NUM_STARTS} times, and each time one died on the way",
+        mend="give the machine more memory, or use fewer --workers; what is done is kept",
+    ) from cause
 
 
 @contextmanager
@@ -145,16 +217,4 @@ def _client(scheduler: str | None, workers: int) -> Iterator[Client]:
     except (OSError, ValueError) as error:
         raise InputError("no Dask scheduler answers", where=scheduler, mend="check the address") from error
     with client:
-        _await_worker(client, scheduler)
         yield client
-
-
-def _await_worker(client: Client, scheduler: str) -> None:
-    try:
-        client.wait_for_workers(1, timeout=_PATIENCE_S)
-    except TimeoutError as error:
-        raise InputError(
-            f"the Dask scheduler has had no worker for {_PATIENCE_S} seconds",
-            where=scheduler,
-            mend=f"start one: dask worker {scheduler}",
-        ) from error

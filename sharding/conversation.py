@@ -66,6 +66,12 @@ def conversation(context: ContextText, turns: Iterable[TurnText]) -> list[Messag
     return messages
 
 
+def longest_text(context: ContextText, turns: Iterable[TurnText]) -> int:
+    """The characters of the longest action, of the longest observation, or of all that is said before the turns."""
+    of_turns = (len(text) for turn in turns for text in (turn.action, turn.observation))
+    return max(sum(map(len, context[1:])), max(of_turns, default=0))
+
+
 def _system(context: ContextText) -> str:
     parts = ((heading, getattr(context, name)) for name, heading in _SYSTEM_HEADINGS.items())
     return "\n\n".join(f"{heading}\n\n{text}" for heading, text in parts if text)

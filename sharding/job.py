@@ -22,6 +22,7 @@ import pyarrow.parquet as pq
 from curation.spread import spread
 from sharding.chat_tokenizer import ChatTokenizer
 from sharding.curated import curated_sources
+from sharding.limits import MAX_CHARACTERS
 from sharding.manifest import (
     DOCUMENTS_FILE,
     MANIFEST_FILE,
@@ -76,6 +77,7 @@ def pack(
     overflow: Overflow = "split",
     chat_template: Path | None = None,
     keep_secrets: bool = False,
+    max_characters: int = MAX_CHARACTERS,
     scheduler: str | None = None,
     workers: int | None = None,
     overwrite: bool = False,
@@ -91,8 +93,9 @@ def pack(
         overflow: what becomes of documents longer than the context.
         chat_template: a Jinja file to use instead of the tokenizer's own.
         keep_secrets: leave secrets and personal data as they are, instead of placeholders of their kind.
+        max_characters: of one text of a trajectory; one with a longer text is refused, and counted in the manifest.
         scheduler: address of a Dask scheduler, whose workers see the data set at the same path.
-        workers: processes to start without one; all cores unless given, none for little work.
+        workers: processes to start without one; unless given, all cores, or none for little work.
         overwrite: replace the shards of this name.
         progress: called with the number of row groups of turns tokenised so far, and of all of them.
 
@@ -110,7 +113,7 @@ def pack(
     with storage_errors(target), folder_written_whole(target) as folder:
         work = folder / "work"
         units = [unit for part in parts for unit in sources.units(part)]
-        setup = _setup(chat, work, keep_secrets=keep_secrets)
+        setup = _setup(chat, work, keep_secrets=keep_secrets, max_characters=max_characters)
         results = _tokenise(units, sources, setup, work, scheduler=scheduler, workers=workers, progress=progress)
         outcome = Outcome(units, results, sum(map(sources.num_trajectories, parts)))
         documents = outcome.documents()
@@ -138,13 +141,15 @@ def _free_place(dataset: Dataset, name: str, *, overwrite: bool) -> Path:
     return target
 
 
-def _setup(chat: ChatTokenizer, work: Path, *, keep_secrets: bool) -> TokeniserSetup:
+def _setup(chat: ChatTokenizer, work: Path, *, keep_secrets: bool, max_characters: int) -> TokeniserSetup:
     """What the workers need, in a new folder ``work`` where it is a file."""
     work.mkdir()
     backend = work / "tokenizer.json"
     backend.write_text(chat.backend_json, encoding="utf-8")
     control = tuple(chat.control.items())
-    return TokeniserSetup(backend, chat.backend_sha256, chat.template.form, control, chat.width, keep_secrets)
+    return TokeniserSetup(
+        backend, chat.backend_sha256, chat.template.form, control, chat.width, keep_secrets, max_characters
+    )
 
 
 def _tokenise(
@@ -186,7 +191,7 @@ def _all_refused(dataset: Dataset, refused: Mapping[str, int]) -> InputError:
     return InputError(
         f"no trajectory has anything to train on ({reasons})",
         where=dataset.url,
-        mend="record more, or curate with higher keep ratios",
+        mend="record more, curate with higher keep ratios, or pack with a higher --max-characters",
     )
 
 

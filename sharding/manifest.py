@@ -19,6 +19,9 @@ FORMAT_VERSION = 2
 UNREADABLE = "unreadable"
 """What stands for the class of a turn that has none: its action or observation is missing or not UTF-8."""
 
+NO_KEPT_TURN = "no kept turn"
+"""Why a trajectory is refused that would train nothing."""
+
 Width = Literal["uint16", "uint32"]
 """The integer type of the token ids."""
 

@@ -29,11 +29,10 @@ class Outcome:
 
     def refused(self) -> dict[str, int]:
         """How many trajectories became no document, by reason."""
-        without_kept_turn = sum(result.refused for result in self.results)
+        counts = sum((result.refused for result in self.results), Counter[str]())
         num_documents = sum(result.documents.num_rows for result in self.results)
-        without_turn = self.num_trajectories - num_documents - without_kept_turn
-        counts = {"no kept turn": without_kept_turn, "no turn": without_turn}
-        return {reason: count for reason, count in counts.items() if count}
+        counts["no turn"] = self.num_trajectories - num_documents - counts.total()
+        return {reason: count for reason, count in sorted(counts.items()) if count}
 
     def redactions(self) -> dict[str, int]:
         """How many secrets and personal data placeholders stand for, by kind."""

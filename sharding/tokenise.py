@@ -2,25 +2,26 @@
 
 Only the chat template writes control tokens. The text between two of them is tokenised on its own with special tokens
 switched off, so that an observation that spells ``<|im_end|>`` stays text. (Added tokens that are not special, such as
-Qwen3's ``<think>``, are ordinary vocabulary, in contents as anywhere.) Where no content spells a special token,
-the ids equal those of the whole rendering tokenised in one go (``is_seamless`` proves that for a tokenizer).
+Qwen3's ``<think>``, are ordinary vocabulary, in contents as anywhere.) So is an observation's own text, which no token
+shares with the marker before it: the model is given the marker's tokens, and answers after them. Where no content
+spells a special token, and no observation begins with what would join the marker's last token (a newline), the ids
+equal those of the whole rendering tokenised in one go (``is_seamless`` proves that for a tokenizer).
 
-The loss holds the tokens that overlap the text of a kept observation, as far as its mask lets them, and the stop token
-that ends its message. The marker before the text is a constant of the layout and stays outside.
+The loss holds the tokens of a kept observation, as far as its mask lets them, and the stop token that ends its message.
+The marker is a constant of the layout and stays outside.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import Final, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 from tokenizers import Encoding, Tokenizer
 
-from curation.replays.spans import Spans
 from sharding.chat_format import ChatFormat
 from sharding.conversation import OBSERVATION_MARKER, Message
 from sharding.masks import Mask, touching
@@ -44,41 +45,51 @@ class TokenisedConversation(NamedTuple):
     turns: Sequence[TurnTokens] = ()
 
 
-class _Observed(NamedTuple):
-    """Where the text of a run is an observation, in characters, and what of it is in the loss."""
-
-    begin: int
-    end: int
-    mask: Mask
-
-    def in_loss(self, encoding: Encoding) -> tuple[NDArray[np.bool_], TurnTokens]:
-        """Which tokens of the run are in the loss, without the stop token; and the counts, with it."""
-        offsets = np.array(encoding.offsets, np.int64).reshape(-1, 2)
-        own = touching(offsets, [(self.begin, self.end)] if self.begin < self.end else [])
-        num_own = int(own.sum())
-        if not self.mask.kept:
-            return np.zeros_like(own), TurnTokens(num_own + 1, 0, 0)
-        loss = own.copy()
-        if self.mask.draw is not None:
-            loss[own] = self.mask.draw.keeps(num_own)
-        num_drawn = int(loss.sum())
-        loss &= ~touching(offsets, self._volatile())
-        num_loss = int(loss.sum())
-        return loss, TurnTokens(num_own + 1, num_loss + 1, num_drawn - num_loss)
-
-    def _volatile(self) -> Spans:
-        """Where the run is volatile. What a template trims it trims at the end: the marker is before the beginning."""
-        spans = ((self.begin + start, min(self.begin + end, self.end)) for start, end in self.mask.volatile)
-        return [(start, end) for start, end in spans if start < end]
-
-
 @dataclass(slots=True)
 class _Run:
-    """Text without control tokens, and the control token that ends it (None at the very end)."""
+    """Text without control tokens, and the control token that ends it, if one does.
+
+    The text of a run with a ``mask`` is an observation's, all of it and nothing else.
+    """
 
     text: str = ""
-    observed: _Observed | None = None
+    mask: Mask | None = None
     control: int | None = None
+
+    @property
+    def needs_offsets(self) -> bool:
+        """Whether it matters where in the text its tokens are."""
+        return self.mask is not None and self.mask.kept and bool(self.mask.volatile)
+
+
+def _in_loss(mask: Mask, encoding: Encoding) -> tuple[NDArray[np.bool_], TurnTokens]:
+    """Which tokens of an observation are in the loss, without the stop token; and the counts, with it."""
+    num_own = len(encoding)
+    if not mask.kept:
+        return np.zeros(num_own, np.bool_), TurnTokens(num_own + 1, 0, 0)
+    loss = np.ones(num_own, np.bool_) if mask.draw is None else mask.draw.keeps(num_own)
+    num_drawn = int(loss.sum())
+    if mask.volatile:
+        loss &= ~touching(np.array(encoding.offsets, np.int64).reshape(-1, 2), mask.volatile)
+    num_loss = int(loss.sum())
+    return loss, TurnTokens(num_own + 1, num_loss + 1, num_drawn - num_loss)
+
+
+_BATCH_CHARACTERS: Final = 2**18
+"""An encoding takes hundreds of bytes a character; so many characters of runs are encoded together, or one run."""
+
+
+def _batches(runs: Sequence[_Run]) -> Iterator[list[_Run]]:
+    """The runs in order, together as long as they are not too many characters."""
+    batch: list[_Run] = []
+    num_characters = 0
+    for run in runs:
+        num_characters += len(run.text)
+        if batch and num_characters > _BATCH_CHARACTERS:
+            yield batch
+            batch, num_characters = [], len(run.text)
+        batch.append(run)
+    yield batch
 
 
 class ConversationTokenizer:
@@ -107,23 +118,29 @@ class ConversationTokenizer:
 
     def encode(self, messages: Sequence[Message]) -> TokenisedConversation:
         """Token ids and loss mask of a conversation."""
-        runs = self._runs(messages)
-        encodings = self._backend.encode_batch([run.text for run in runs], add_special_tokens=False)
-        tokens: list[int] = []
+        tokens: list[NDArray[np.uint32]] = []
         loss: list[NDArray[np.bool_]] = []
         turns = []
-        for run, encoding in zip(runs, encodings, strict=True):
-            tokens.extend(encoding.ids)
-            if run.observed is None:
-                loss.append(np.zeros(len(encoding.ids), np.bool_))
+        for run, encoding in self._encodings(self._runs(messages)):
+            tokens.append(np.array(encoding.ids, np.uint32))
+            if run.mask is None:
+                loss.append(np.zeros(len(encoding), np.bool_))
             else:
-                of_run, counts = run.observed.in_loss(encoding)
+                of_run, counts = _in_loss(run.mask, encoding)
                 loss.append(of_run)
                 turns.append(counts)
             if run.control is not None:
-                tokens.append(run.control)
-                loss.append(np.array([run.observed is not None and run.observed.mask.kept]))
-        return TokenisedConversation(np.array(tokens, np.uint32), np.concatenate(loss), turns)
+                tokens.append(np.array([run.control], np.uint32))
+                loss.append(np.array([run.mask is not None and run.mask.kept]))
+        return TokenisedConversation(np.concatenate(tokens), np.concatenate(loss), turns)
+
+    def _encodings(self, runs: Sequence[_Run]) -> Iterator[tuple[_Run, Encoding]]:
+        """Each run with its encoding, of which no more are in memory at once than a batch has."""
+        for batch in _batches(runs):
+            placed = any(run.needs_offsets for run in batch)
+            encode = self._backend.encode_batch if placed else self._backend.encode_batch_fast  # takes less memory
+            encodings = encode([run.text for run in batch], add_special_tokens=False)
+            yield from zip(batch, encodings, strict=True)
 
     def _runs(self, messages: Sequence[Message]) -> list[_Run]:
         runs = [_Run()]
@@ -131,9 +148,9 @@ class ConversationTokenizer:
             self._append_template_text(runs, before)
             content = self._form.content(message)
             if message.mask is not None:
-                begin = len(runs[-1].text)
-                marked = min(len(OBSERVATION_MARKER), len(content))
-                runs[-1].observed = _Observed(begin + marked, begin + len(content), message.mask)
+                runs[-1].text += content[: len(OBSERVATION_MARKER)]
+                content = content[len(OBSERVATION_MARKER) :]
+                runs.append(_Run(mask=message.mask))
             runs[-1].text += content
         self._append_template_text(runs, self._form.closing)
         return runs

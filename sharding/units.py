@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
 from pathlib import Path
@@ -10,8 +11,9 @@ from pathlib import Path
 import pyarrow as pa
 
 from sharding.chat_format import ChatFormat
-from sharding.conversation import ContextText, conversation
-from sharding.manifest import Width
+from sharding.conversation import ContextText, conversation, longest_text
+from sharding.limits import too_long
+from sharding.manifest import NO_KEPT_TURN, Width
 from sharding.reading import JudgedTurn, contexts, trajectories
 from sharding.redaction import redacted
 from sharding.schemas import DOCUMENTS
@@ -33,6 +35,8 @@ class TokeniserSetup:
     control: tuple[tuple[str, int], ...]
     width: Width
     keep_secrets: bool
+    max_characters: int
+    """Of one text; a trajectory with a longer one is refused."""
 
 
 @dataclass(slots=True)
@@ -41,8 +45,8 @@ class UnitResult:
 
     number: int
     documents: pa.Table = field(default_factory=DOCUMENTS.empty_table)
-    refused: int = 0
-    """Trajectories without a kept turn."""
+    refused: Counter[str] = field(default_factory=Counter)
+    """Trajectories that became no document, by reason."""
     redactions: Counter[str] = field(default_factory=Counter)
     """Secrets and personal data that placeholders stand for, by kind."""
     classes: dict[str, Counter[str]] = field(default_factory=dict)
@@ -73,13 +77,14 @@ def tokenise_unit(task: tuple[int, Unit], *, sources: Sources, setup: TokeniserS
     shard = unit_file(work, number)
     with storage_errors(shard), ShardWriter(shard, setup.width) as writer:
         for trajectory_id, turns in trajectories(sources, unit):
-            num_kept = sum(turn.text.mask.kept for turn in turns)
-            if not num_kept:
-                result.refused += 1
-                continue
             if trajectory_id not in said_before:
                 raise _has_no_row(trajectory_id, sources.trajectories(unit.part))
-            document = _tokenised(said_before[trajectory_id], turns, setup, result)
+            context = said_before[trajectory_id]
+            refusal = _refusal(context, turns, setup.max_characters)
+            if refusal is not None:
+                result.refused[refusal] += 1
+                continue
+            document = _tokenised(context, turns, setup, result)
             writer.append(document)
             rows.append(
                 {
@@ -88,13 +93,22 @@ def tokenise_unit(task: tuple[int, Unit], *, sources: Sources, setup: TokeniserS
                     "domain": unit.part.domain,
                     "run": unit.part.run,
                     "num_turns": len(turns),
-                    "num_kept_turns": num_kept,
+                    "num_kept_turns": sum(turn.text.mask.kept for turn in turns),
                     "num_tokens": len(document.tokens),
                     "num_loss_tokens": int(document.loss.sum()),
                 }
             )
     result.documents = pa.Table.from_pylist(rows, schema=DOCUMENTS)
     return result
+
+
+def _refusal(context: ContextText, turns: Sequence[JudgedTurn], max_characters: int) -> str | None:
+    """Why a trajectory becomes no document, if it does not; told before anything is made of its texts."""
+    if not any(turn.text.mask.kept for turn in turns):
+        return NO_KEPT_TURN
+    if longest_text(context, (turn.text for turn in turns)) > max_characters:
+        return too_long(max_characters)
+    return None
 
 
 def _has_no_row(trajectory_id: str, path: Path) -> DamagedFileError:

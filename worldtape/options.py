@@ -14,7 +14,13 @@ from trajectories.urls import local_path, shown_url
 
 Engine = Annotated[Literal["auto", "docker", "bubblewrap"], typer.Option(help="What the sandboxes run under.")]
 Scheduler = Annotated[str | None, typer.Option(help="Address of a Dask scheduler (default: this machine).")]
-Workers = Annotated[int | None, typer.Option(min=1, help="Processes on this machine (default: its cores).")]
+Workers = Annotated[
+    int | None,
+    typer.Option(
+        min=1,
+        help="Processes on this machine (default: its cores, or just this one where little is to be done).",
+    ),
+]
 
 _NUM_NAMED = 20
 

@@ -14,8 +14,8 @@ Tokens: TypeAlias = Mapping[str, Mapping[str, tuple[int, int]]]
 
 
 class Amounts(BaseModel):
-    """Turns, and the code points and tokens of their observations. Tokens are None where nobody has counted them; an
-    unreadable turn has no code points."""
+    """Turns, and the code points and tokens of their observations. Tokens are those of packed documents, and None where
+    nobody has packed; an unreadable turn has no code points."""
 
     num_turns: Count
     num_kept: Count

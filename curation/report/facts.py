@@ -12,12 +12,13 @@ from pydantic import BaseModel
 
 from curation.manifest_files import damaged_tables
 from curation.profile import CurationProfile
-from curation.report.amounts import Amounts, Count, Tokens, amounts, tally, tokens_of
+from curation.report.amounts import Amounts, Count, amounts, tally, tokens_of
 from curation.report.examples import Example, choose_examples
 from curation.report.histograms import Histogram, histograms
 from curation.report.imports import ImportFacts, import_facts
 from curation.report.judged import ClassFacts, ReasonFacts, Stage, class_facts, reason_facts, stages
 from curation.report.origins import Origins, origins
+from curation.report.packed import Packed, PackedDocuments
 from curation.report.recorded import DatasetFacts, dataset_facts
 from curation.report.searched import (
     ContaminationFacts,
@@ -50,6 +51,8 @@ class Report(BaseModel):
     """Turns parts of the data set that the curation does not tell of, or not as they are now."""
     total: Amounts
     by_domain: dict[str, Amounts]
+    packed: PackedDocuments | None = None
+    """Whose tokens are counted; None where nobody has packed."""
     stages: list[Stage]
     """What was recorded, and what is left after each reason to mask a turn, in their order."""
     classes: list[ClassFacts]
@@ -76,11 +79,11 @@ def _require_undamaged(sidecar: Sidecar, manifest: Manifest) -> None:
         sidecar.refuse([f"{search}/{table}" for table in damaged_tables(sidecar.folder / search)])
 
 
-def gather(dataset: Dataset, sidecar: Sidecar, tokens: Tokens | None = None) -> Report:
+def gather(dataset: Dataset, sidecar: Sidecar, packed: Packed | None = None) -> Report:
     """The report of a whole sidecar.
 
     Args:
-        tokens: of the observations, as packing has counted them.
+        packed: what packing by it came to.
 
     Raises:
         InputError: the data set is not curated (or not yet whole).
@@ -88,6 +91,7 @@ def gather(dataset: Dataset, sidecar: Sidecar, tokens: Tokens | None = None) -> 
     """
     manifest = sidecar.whole()
     _require_undamaged(sidecar, manifest)
+    tokens = None if packed is None else packed.tokens
     rows = sidecar.scan()
     tallied = tally(rows)
     by_run, by_source = origins(dataset, sidecar)
@@ -105,6 +109,7 @@ def gather(dataset: Dataset, sidecar: Sidecar, tokens: Tokens | None = None) -> 
             domain: amounts(tallied.filter(pl.col("domain") == domain), tokens_of(tokens, domain=domain))
             for domain in sorted(tallied["domain"].unique())
         },
+        packed=None if packed is None else PackedDocuments(num_documents=packed.num_documents, refused=packed.refused),
         stages=stages(sidecar, tallied, manifest),
         classes=class_facts(tallied, manifest, tokens),
         by_run=by_run,

@@ -5,39 +5,54 @@ from __future__ import annotations
 from pydantic import BaseModel, ConfigDict, ValidationError
 
 from curation.fingerprints import fingerprint_of
-from curation.report.amounts import Tokens
+from curation.report.amounts import Count, Tokens
 from curation.sidecar import Sidecar
 from trajectories.files import written_whole
 
 _NAME = "tokens.json"
 
 
-class _Packed(BaseModel):
+class PackedDocuments(BaseModel):
+    """What packing made of the trajectories: so many documents; the others it refused, by reason."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    num_documents: Count
+    refused: dict[str, Count]
+
+
+class Packed(PackedDocuments):
+    """What packing came to. The tokens are those of the documents: of a refused trajectory none are counted."""
+
+    tokens: Tokens
+
+
+class _Remembered(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid")
 
     sidecar: str
     """The fingerprint of the parts of the sidecar by which it was packed."""
-    tokens: Tokens
+    packed: Packed
 
 
-def remember_tokens(sidecar: Sidecar, tokens: Tokens) -> None:
+def remember_packed(sidecar: Sidecar, packed: Packed) -> None:
     """Keep what packing by this sidecar came to.
 
     Raises:
         StorageError: the disk is full or fails.
     """
-    packed = _Packed(sidecar=_fingerprint(sidecar), tokens=tokens)
+    remembered = _Remembered(sidecar=_fingerprint(sidecar), packed=packed)
     with written_whole(sidecar.folder / _NAME) as file:
-        file.write(packed.model_dump_json(indent=2).encode() + b"\n")
+        file.write(remembered.model_dump_json(indent=2).encode() + b"\n")
 
 
-def remembered_tokens(sidecar: Sidecar) -> Tokens | None:
+def remembered_packed(sidecar: Sidecar) -> Packed | None:
     """What packing by this very sidecar came to; None where it was another, or nobody has packed."""
     try:
-        packed = _Packed.model_validate_json((sidecar.folder / _NAME).read_bytes())
+        remembered = _Remembered.model_validate_json((sidecar.folder / _NAME).read_bytes())
     except (FileNotFoundError, ValidationError):
         return None
-    return packed.tokens if packed.sidecar == _fingerprint(sidecar) else None
+    return remembered.packed if remembered.sidecar == _fingerprint(sidecar) else None
 
 
 def _fingerprint(sidecar: Sidecar) -> str:

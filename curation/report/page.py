@@ -8,9 +8,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from curation.report import wording
-from curation.report.amounts import Tokens
 from curation.report.facts import Report, gather
-from curation.report.packed import remember_tokens, remembered_tokens
+from curation.report.packed import Packed, remember_packed, remembered_packed
 from curation.sidecar import Sidecar
 from trajectories.dataset import Dataset
 from trajectories.files import written_whole
@@ -44,21 +43,21 @@ _MEASURES = (
 )
 
 
-def write_report(dataset: Dataset, sidecar: Sidecar, tokens: Tokens | None = None) -> Path:
+def write_report(dataset: Dataset, sidecar: Sidecar, packed: Packed | None = None) -> Path:
     """Write the report of a curation beside its sidecar; returns the page's path. The same data give the same bytes.
 
     Args:
-        tokens: domain → class → (tokens of its observations, those of them in the loss), where the data was packed just
-            now. They are kept, and told again by every report of the same judgements.
+        packed: what packing came to, where that was just now. It is kept, and told again by every report of the same
+            judgements.
 
     Raises:
         InputError: the sidecar is not whole.
         DamagedFileError: a part cannot be read.
         StorageError: the disk is full or fails.
     """
-    if tokens is not None:
-        remember_tokens(sidecar, tokens)
-    report = gather(dataset, sidecar, remembered_tokens(sidecar))
+    if packed is not None:
+        remember_packed(sidecar, packed)
+    report = gather(dataset, sidecar, remembered_packed(sidecar))
     return write_both(sidecar.folder / NAME, report.model_dump_json(indent=2), render(report))
 
 

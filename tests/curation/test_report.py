@@ -14,7 +14,7 @@ import pytest
 
 from curation import CurationProfile, Draw, Reason, Sidecar, curate, open_sidecar, write_report
 from curation.classes import CLASSES
-from curation.report import Report, read_report
+from curation.report import Packed, Report, read_report
 from curation.report.judged import KEEPING
 from tests.curation.recordings import a_header, record_turns, turn
 from tests.curation.report_support import HOSTILE, Page, figures, shape
@@ -25,6 +25,7 @@ TOKENS = {
     "terminal": {"retrieval": (1000, 900), "echo": (100, 5)},
     "mcp": {"retrieval": (500, 450), "echo": (60, 0), "other": (7, 7)},
 }
+PACKED = Packed(num_documents=5, refused={"no kept turn": 3, "no turn": 1}, tokens=TOKENS)
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,7 +49,7 @@ def reported(recorded: Path, tmp_path_factory: pytest.TempPathFactory) -> Report
     """The report of the recorded data set, with tokens."""
     dataset = Dataset(shutil.copytree(recorded, tmp_path_factory.mktemp("reported") / "recorded"))
     sidecar = curate(dataset).sidecar
-    page = write_report(dataset, sidecar, TOKENS)
+    page = write_report(dataset, sidecar, PACKED)
     return Reported(dataset, sidecar, sidecar.scan().collect(), figures(page), Page(page.read_text()))
 
 
@@ -149,8 +150,14 @@ def test_tokens_are_told_as_long_as_the_judgements_by_which_they_were_packed_sta
     page = write_report(dataset, sidecar)
     assert figures(page)["total"]["num_tokens"] is None
     assert "In tokens" not in page.read_text()
-    with_tokens = write_report(dataset, sidecar, TOKENS).read_text()
+    with_tokens = write_report(dataset, sidecar, PACKED).read_text()
     assert "In tokens" in with_tokens
+    assert figures(page)["packed"] == {"num_documents": 5, "refused": {"no kept turn": 3, "no turn": 1}}
+    text = " ".join(Page(with_tokens).text.replace("\u00a0", " ").split())
+    assert "of the packed documents’ observation tokens" in text
+    assert (
+        "of 5 packed documents; those of refused trajectories are not counted (3 × no kept turn, 1 × no turn)" in text
+    )
     assert write_report(dataset, sidecar).read_text() == with_tokens
     curate(dataset, profile=CurationProfile(seed=5), overwrite=True)
     assert figures(write_report(dataset, sidecar))["total"]["num_tokens"] is None
@@ -215,7 +222,7 @@ def test_the_same_data_give_the_same_page(make_dataset: Callable[[str], Dataset]
     pages = []
     for where in ("one", "other"):
         dataset = make_dataset(where)
-        pages.append(write_report(dataset, curate(dataset).sidecar, TOKENS))
+        pages.append(write_report(dataset, curate(dataset).sidecar, PACKED))
     assert pages[0].read_bytes() == pages[1].read_bytes()
     assert pages[0].with_name("report.json").read_bytes() == pages[1].with_name("report.json").read_bytes()
 

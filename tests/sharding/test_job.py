@@ -16,7 +16,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from curation import curate, open_sidecar
-from sharding import PackedDataset, TokenShards, pack
+from sharding import PackedDataset, PackSummary, TokenShards, pack
 from sharding.chat import load_tokenizer
 from sharding.manifest import Overflow
 from tests.sharding.conftest import files_of, plain_profile
@@ -31,6 +31,13 @@ class Options(TypedDict, total=False):
     overflow: Overflow
     name: str
     curation: str
+
+
+def documents_by_id(summary: PackSummary) -> dict[str, list[int]]:
+    """The tokens of every document, by the trajectory that it is of."""
+    shards = TokenShards(summary.path)
+    ids = pl.read_parquet(summary.path / "documents.parquet")["trajectory_id"]
+    return {name: shards.document(number).tokens.tolist() for number, name in enumerate(ids)}
 
 
 def flip_a_byte(path: Path) -> None:
@@ -83,6 +90,27 @@ def test_trajectories_without_a_trainable_token_are_refused_and_counted(
     assert summary.manifest.refused == {"no kept turn": 10, "no turn": 1}
     document = TokenShards(summary.path).document(0)
     assert document.tokens[document.loss].tolist() == [summary.manifest.chat_template.stop_token_id]
+
+
+@pytest.mark.parametrize("limit", [80, 150, 10_000])
+def test_a_trajectory_with_a_text_of_more_characters_than_the_limit_is_refused_and_counted(
+    curated: Dataset, tiny_tokenizer: Path, limit: int
+) -> None:
+    """Whether it is an action or an observation; every other document is what it is without the limit."""
+    whole = pack(curated, tokenizer=str(tiny_tokenizer), context=4096, name="whole")
+    texts = curated.scan_turns().with_columns(
+        pl.max_horizontal(pl.col("action", "observation").str.len_chars()).alias("characters")
+    )
+    longest = dict(texts.group_by("trajectory_id").agg(pl.col("characters").max()).collect().rows())
+    expected = {
+        trajectory_id: tokens
+        for trajectory_id, tokens in documents_by_id(whole).items()
+        if longest[trajectory_id] <= limit
+    }
+    summary = pack(curated, tokenizer=str(tiny_tokenizer), context=4096, max_characters=limit)
+    assert documents_by_id(summary) == expected
+    refused = {f"a text of over {limit:,} characters": len(longest) - len(expected), "no turn": 1}
+    assert summary.manifest.refused == {reason: count for reason, count in refused.items() if count}
 
 
 def test_a_data_set_with_nothing_to_train_on_is_refused(recorded: Dataset, tiny_tokenizer: Path) -> None:

@@ -179,6 +179,19 @@ def test_spans_that_the_curation_did_not_search_for_mask_nothing(replayed: Datas
     assert packed(replayed, tiny_tokenizer).manifest.num_volatile_tokens == 0
 
 
+def test_the_command_line_tells_how_many_trajectories_have_too_long_a_text(
+    recorded: Dataset, tiny_tokenizer: Path
+) -> None:
+    curate(recorded, profile=plain_profile(1.0))
+    command = ["pack", recorded.url, "--tokenizer", str(tiny_tokenizer), "--max-characters", "80"]
+    result = CliRunner().invoke(app, command)
+    assert result.exit_code == 0, result.output
+    refused = TokenShards(recorded.folder / "shards" / "default").manifest.refused
+    assert f"{refused['a text of over 80 characters']} with a text of over 80 characters" in " ".join(
+        result.output.split()
+    )
+
+
 def test_the_command_line_shows_what_the_ratios_have_come_to_and_the_report_does(
     recorded: Dataset, tiny_tokenizer: Path
 ) -> None:

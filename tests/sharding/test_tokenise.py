@@ -1,7 +1,9 @@
 from __future__ import annotations
 
 import functools
+import string
 from pathlib import Path
+from unittest import mock
 
 import numpy as np
 import pytest
@@ -10,8 +12,9 @@ from hypothesis import strategies as st
 from tokenizers import Tokenizer, pre_tokenizers
 from transformers import PreTrainedTokenizerFast
 
+from sharding import tokenise
 from sharding.chat import choose_template, control_tokens, load_tokenizer
-from sharding.conversation import ContextText, Message, TurnText, conversation
+from sharding.conversation import OBSERVATION_MARKER, ContextText, Message, TurnText, conversation
 from sharding.masks import Mask
 from sharding.tokenise import ConversationTokenizer, TokenisedConversation
 from tests.sharding.conftest import decoded, spelled
@@ -104,10 +107,29 @@ def test_an_empty_kept_observation_still_trains_its_stop_token(tokenizer: PreTra
     assert trained(tokenizer, document) == ["<|im_end|>"]
 
 
-def test_a_token_across_the_border_of_marker_and_text_counts_as_observation(qwen3: Path) -> None:
-    tokenizer = load_tokenizer(str(qwen3))
-    document = conversation_tokenizer(tokenizer).encode(two_turns("\n\nx", "", kept=(True, False)))
-    assert trained(tokenizer, document) == ["\n\n\nx<|im_end|>"]
+BEGINNINGS = st.text(st.sampled_from(string.whitespace + string.punctuation + "\x85\xa0\u2028\u3000"), max_size=6)
+
+
+@given(beginning=BEGINNINGS, text=st.text(st.characters(codec="ascii"), max_size=9))
+def test_whatever_an_observation_begins_with_the_loss_is_its_text_and_nothing_of_the_marker(
+    tokenizer: PreTrainedTokenizerFast, beginning: str, text: str
+) -> None:
+    document = conversation_tokenizer(tokenizer).encode(two_turns(beginning + text, "x", kept=(True, False)))
+    assert trained(tokenizer, document) == [beginning + text + "<|im_end|>"]
+
+
+@given(beginning=BEGINNINGS)
+def test_before_every_observation_are_the_tokens_that_the_model_is_given_to_answer_from(
+    tokenizer: PreTrainedTokenizerFast, beginning: str
+) -> None:
+    """Those of the conversation up to the marker and no further."""
+    messages = two_turns(beginning, "")
+    document = conversation_tokenizer(tokenizer).encode(messages)
+    form = choose_template(tokenizer).form
+    given_text = form.render(messages[:2]).removesuffix(form.closing) + form.user_to_assistant + OBSERVATION_MARKER
+    prompt = tokenizer(given_text, add_special_tokens=False).input_ids
+    assert document.tokens[: len(prompt)].tolist() == prompt
+    assert int(np.flatnonzero(document.loss)[0]) == len(prompt)
 
 
 def test_the_mask_goes_by_place_and_not_by_value(tokenizer: PreTrainedTokenizerFast) -> None:
@@ -135,7 +157,8 @@ CALM_TEXT = st.text(st.characters(codec="utf-8", exclude_characters="<"), max_si
 def test_tokens_of_the_parts_are_the_tokens_of_the_whole(
     tokenizer: PreTrainedTokenizerFast, first: str, second: str
 ) -> None:
-    messages = two_turns(first, second)
+    """Where no observation begins with white space, which would be one token with the newline of the marker."""
+    messages = two_turns(first.lstrip(), second.lstrip())
     plain = [{"role": message.role, "content": message.content} for message in messages]
     whole = tokenizer.apply_chat_template(plain, chat_template=PLAIN_CHATML, tokenize=False)
     assert (
@@ -153,6 +176,29 @@ def test_a_conversation_is_a_token_prefix_of_its_continuation(
     begun, continued = encode(messages[:3]), encode(messages)
     np.testing.assert_array_equal(begun.tokens, continued.tokens[: len(begun.tokens)])
     np.testing.assert_array_equal(begun.loss, continued.loss[: len(begun.loss)])
+
+
+@given(st.lists(CALM_TEXT, max_size=8), st.integers(0, 200))
+def test_a_conversation_has_the_same_tokens_and_loss_however_little_of_it_is_encoded_at_once(
+    tiny: PreTrainedTokenizerFast, texts: list[str], limit: int
+) -> None:
+    turns = [TurnText("ls", text, Mask(number % 2 == 0)) for number, text in enumerate(texts)]
+    messages = conversation(ContextText(domain="terminal"), turns)
+    encode = conversation_tokenizer(tiny).encode
+    whole = encode(messages)
+    with mock.patch.object(tokenise, "_BATCH_CHARACTERS", limit):
+        parts = encode(messages)
+    np.testing.assert_array_equal(whole.tokens, parts.tokens)
+    np.testing.assert_array_equal(whole.loss, parts.loss)
+    assert whole.turns == parts.turns
+
+
+@given(st.lists(st.text("ab", max_size=9), min_size=1), st.integers(0, 20))
+def test_runs_are_encoded_in_order_and_no_two_together_that_are_too_long(texts: list[str], limit: int) -> None:
+    with mock.patch.object(tokenise, "_BATCH_CHARACTERS", limit):
+        batches = [[run.text for run in batch] for batch in tokenise._batches([tokenise._Run(text) for text in texts])]
+    assert [text for batch in batches for text in batch] == texts
+    assert all(len(batch) == 1 or sum(map(len, batch)) <= limit for batch in batches)
 
 
 def test_a_tokenizer_that_marks_the_start_of_its_input_is_not_seamless(tiny: PreTrainedTokenizerFast) -> None:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
+from sharding.limits import MAX_CHARACTERS
 from trajectories.plurals import plural
 from worldtape.console import note, progress, show_facts, show_json, show_table
 from worldtape.datasets import local_dataset
@@ -41,6 +42,14 @@ def run(
     keep_secrets: Annotated[
         bool, typer.Option("--keep-secrets", help="Leave secrets and personal data in, without placeholders.")
     ] = False,
+    max_characters: Annotated[
+        int,
+        typer.Option(
+            min=1,
+            help="Of one text; a trajectory with a longer one is refused, and counted. Tokenising takes up to some 500 "
+            "bytes of memory a character.",
+        ),
+    ] = MAX_CHARACTERS,
     scheduler: Scheduler = None,
     workers: Workers = None,
     overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace the shards of this name.")] = False,
@@ -68,6 +77,7 @@ def run(
             overflow=overflow,
             chat_template=chat_template,
             keep_secrets=keep_secrets,
+            max_characters=max_characters,
             scheduler=scheduler,
             workers=workers,
             overwrite=overwrite,
@@ -121,9 +131,12 @@ def _class_row(name: str, counts: Iterable[ClassTokens]) -> tuple[str, int, int,
 def _report_again(dataset: Dataset, curation: str, summary: PackSummary) -> None:
     """Tell the curation's report the tokens that its classes have come to."""
     from curation import open_sidecar, write_report
+    from curation.report import Packed
 
+    made = summary.manifest
+    packed = Packed(num_documents=made.num_documents, refused=made.refused, tokens=summary.token_counts)
     try:
-        page = write_report(dataset, open_sidecar(dataset, curation), tokens=summary.token_counts)
+        page = write_report(dataset, open_sidecar(dataset, curation), packed)
     except ModuleNotFoundError as error:
         note(f"pack: the curation's report is as it was; {error.name}, which draws it, is of the 'curate' extra")
     else:
