@@ -164,6 +164,7 @@ def own_cluster(workers: int) -> Iterator[LocalCluster]:
         WorldtapeError: however often they are started, one of them dies on the way.
     """
     import dask
+    import distributed  # noqa: F401  # whose own settings would else be gone with ours
 
     with dask.config.set(dict(_OWN_WORKERS)):
         cluster = _started(workers)

@@ -52,6 +52,24 @@ def test_workers_give_every_result_and_raise_what_a_task_raised(capfd: pytest.Ca
     assert capfd.readouterr() == ("", ""), "what went wrong is told once"
 
 
+TWICE = """
+from curation.spread import own_cluster
+if __name__ == "__main__":
+    for _ in range(2):
+        with own_cluster(1) as cluster:
+            print(len(cluster.workers))
+"""
+
+
+@pytest.mark.slow
+def test_workers_are_started_any_number_of_times_in_a_process_that_had_not_loaded_dask(tmp_path: Path) -> None:
+    script = tmp_path / "twice.py"
+    script.write_text(TWICE)
+    environment = os.environ | {"PYTHONPATH": str(Path.cwd())}
+    done = subprocess.run([sys.executable, script], capture_output=True, text=True, check=False, env=environment)
+    assert (done.returncode, done.stdout) == (0, "1\n1\n"), done.stderr
+
+
 @pytest.mark.slow
 def test_a_task_that_kills_every_worker_is_one_clear_line() -> None:
     with pytest.raises(WorldtapeError, match=r"killed every worker .* more memory"):
