@@ -15,7 +15,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from curation.neighbours import turns_by_row_group
-from curation.pieces import Piece, cut, place_of_part
+from curation.pieces import Piece, cut
 from curation.spread import Pool
 from trajectories.dataset import Dataset
 from trajectories.part_files import reading_part
@@ -217,11 +217,6 @@ def texts_to_search(
     for rows in header_rows(dataset, piece, ("trajectory_id", *of_headers)):
         yield rows.append_column("turn", pa.array(np.zeros(rows.num_rows, np.int32)))
     yield from row_groups(dataset / "turns", piece, ("trajectory_id", "turn", *of_turns))
-
-
-def place_of(piece: Piece) -> tuple[str, str]:
-    """Domain and run of a piece's turns."""
-    return place_of_part(piece.part)
 
 
 def row_groups(turns: Path, piece: Piece, columns: Sequence[str]) -> Iterator[pa.Table]:

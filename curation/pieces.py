@@ -41,6 +41,10 @@ class Piece:
         return place_of_part(self.part)[0]
 
     @property
+    def run(self) -> str:
+        return place_of_part(self.part)[1]
+
+    @property
     def file_name(self) -> str:
         return f"{self.part}.{self.digest}.{self.first:06d}-{self.end:06d}"
 

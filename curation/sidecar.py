@@ -231,8 +231,12 @@ class Sidecar:
         return [
             part
             for part in (Path(found.path).relative_to(turns).as_posix() for found in dataset.turn_parts())
-            if part not in judged or part_origin(self.folder / part).turns != part_digest(turns, part)
+            if part not in judged or not self.is_of(turns, part)
         ]
+
+    def is_of(self, turns: Path, part: str) -> bool:
+        """Whether a part that stands was judged of the turns part of its name below ``turns``, as that is now."""
+        return part_origin(self.folder / part).turns == part_digest(turns, part)
 
 
 def open_sidecar(dataset: Dataset, name: str = "default") -> Sidecar:

@@ -5,10 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
-from curation.pieces import part_digest
 from curation.profile import Draw
 from curation.replays import Volatile, open_volatile
-from curation.sidecar import Manifest, Sidecar, open_sidecar, part_origin
+from curation.sidecar import Manifest, Sidecar, open_sidecar
 from sharding.manifest import CurationFacts
 from sharding.sources import SourcePart, Sources
 from trajectories import InputError
@@ -51,7 +50,7 @@ def curated_sources(dataset: Dataset, parts: Sequence[SourcePart], curation: str
 def _refuse_other_turns(dataset: Dataset, sidecar: Sidecar, parts: Sequence[SourcePart], again: str) -> None:
     """Raise ``InputError`` where a part is another than the one that was judged."""
     for part in parts:
-        if part_origin(sidecar.folder / part.path).turns != part_digest(dataset.folder / "turns", part.path):
+        if not sidecar.is_of(dataset.folder / "turns", part.path):
             raise InputError(
                 f"a part is another than curation '{sidecar.name}' has judged",
                 where=str(dataset.folder / "turns" / part.path),

@@ -17,7 +17,7 @@ from curation.contamination.index import NgramIndex
 from curation.contamination.layout import as_laid_out
 from curation.contamination.table import HITS
 from curation.ngrams import texts_of
-from curation.passes import place_of, texts_to_search
+from curation.passes import texts_to_search
 from curation.pieces import Piece
 from curation.search_settings import ContaminationSettings
 from curation.text_buffers import Ends, Texts
@@ -70,10 +70,9 @@ def scan_pieces(
         if path.exists():
             continue
         tables = texts_to_search(dataset, piece, of_headers=_OF_HEADERS, of_turns=_OF_TURNS)
-        domain, run = place_of(piece)
         found = [HITS.empty_table()]  # a part may have no row at all
         for rows in tables:
-            hits = _hits(rows, index, lookup, settings).with_columns(domain=pl.lit(domain), run=pl.lit(run))
+            hits = _hits(rows, index, lookup, settings).with_columns(domain=pl.lit(piece.domain), run=pl.lit(piece.run))
             found.append(hits.select(HITS.names).to_arrow().cast(HITS))
         with storage_errors(path), written_whole(path) as file:
             pq.write_table(pa.concat_tables(found), file, **PARQUET_OPTIONS)

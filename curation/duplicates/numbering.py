@@ -19,7 +19,6 @@ import pyarrow as pa
 from curation.duplicates.kernel import Flags, band_keys, least_of_groups
 from curation.duplicates.signatures import SignedFiles, band_name, column_words, digest_of
 from curation.ngrams import Hashes
-from curation.passes import place_of
 from curation.pieces import Piece
 from curation.search_settings import DuplicateSettings
 from curation.text_buffers import Ends
@@ -72,10 +71,10 @@ class Stretches:
     def read(cls, pieces: Sequence[Piece], files: Sequence[SignedFiles], without: Collection[str]) -> Self:
         """Those of signed pieces, but for the trajectories ``without``."""
         found = []
-        for of_piece, (domain, run) in zip(files, map(place_of, pieces), strict=True):
+        for of_piece, piece in zip(files, pieces, strict=True):
             ids = pl.from_arrow(_read(of_piece.stretches, "trajectory_id"))
             assert isinstance(ids, pl.DataFrame)
-            found.append(ids.with_columns(domain=pl.lit(domain), run=pl.lit(run)))
+            found.append(ids.with_columns(domain=pl.lit(piece.domain), run=pl.lit(piece.run)))
         every = pl.concat(found)
         names = every.filter(~pl.col("trajectory_id").is_in(list(without))).unique().sort(_TRAJECTORY)
         numbered = every.join(names.with_row_index("row"), on=_TRAJECTORY, how="left", maintain_order="left")

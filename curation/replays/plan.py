@@ -14,7 +14,6 @@ import numpy as np
 import polars as pl
 
 from curation.filters.domains import ENVIRONMENTS
-from curation.passes import place_of
 from curation.pieces import Piece
 from curation.replays.digests import DigestFiles, chained
 from curation.selected_rows import SelectedRows
@@ -97,9 +96,9 @@ def _recordings(pieces: Sequence[Piece], cache: Path, without: Collection[str]) 
     """
     frames = [
         pl.scan_parquet(DigestFiles.of(piece, cache).headers, glob=False, hive_partitioning=False).with_columns(
-            domain=pl.lit(domain), run=pl.lit(run)
+            domain=pl.lit(piece.domain), run=pl.lit(piece.run)
         )
-        for piece, (domain, run) in zip(pieces, map(place_of, pieces), strict=True)
+        for piece in pieces
         if piece.first == 0
     ]
     return (
@@ -118,9 +117,9 @@ def _turns(pieces: Sequence[Piece], cache: Path, recordings: pl.DataFrame) -> pl
     frames = [
         pl.scan_parquet(DigestFiles.of(piece, cache).turns, glob=False, hive_partitioning=False)
         .with_row_index("row")
-        .with_columns(domain=pl.lit(domain), run=pl.lit(run), piece=pl.lit(number, pl.UInt32))
+        .with_columns(domain=pl.lit(piece.domain), run=pl.lit(piece.run), piece=pl.lit(number, pl.UInt32))
         .join(named, on=list(PLACE))
-        for number, (piece, (domain, run)) in enumerate(zip(pieces, map(place_of, pieces), strict=True))
+        for number, piece in enumerate(pieces)
     ]
     return pl.concat(frames).sort("recording", "turn").collect()
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
 
 from curation.secrets.checks import (
     Check,
@@ -17,19 +16,17 @@ from curation.secrets.checks import (
     token_or_uuid,
     unmistakable_password,
 )
-from curation.secrets.notation import OPENED, QUOTED_VALUE, UNQUOTED
-from curation.secrets.rule import Rank, Rule
-from curation.secrets.triggers import ALNUM, DIGIT, Trigger, any_case, exact
+from curation.secrets.notation import OPENED, PASSWORD, QUOTED_VALUE, TOKEN, UNQUOTED
+from curation.secrets.rule import Rank, Rule, loose_rule
+from curation.secrets.triggers import ALNUM, DIGIT, any_case, exact
 
 _LOOK_BACK = 160
-_PASSWORD = OPENED + rb"(?P<secret>" + UNQUOTED + rb"{6,128})"
 _ARGUMENT = (
     rb"(?:\\{0,3}(?P<quote>[\"'`]))?(?P<secret>(?(quote)[^\"'`\\\n]{6,128}(?=\\{0,3}(?P=quote))|"
     + UNQUOTED
     + rb"{6,128}))"
 )
 """One of a command; in quotes blanks are part of it."""
-_TOKEN = OPENED + rb"(?P<secret>[\w.~+/=-]{16,4096})"
 _ARGUMENTS = rb"[^\n|;]{0,200}?"
 """Other arguments, in between."""
 
@@ -57,43 +54,29 @@ def _begin_of_echo(data: bytes, position: int) -> int | None:
     return begin if begin >= 0 else None
 
 
-def _rule(
-    kind: str, name: str, triggers: Sequence[Trigger], pattern: bytes, accepts: Check, *, alone: bool = False
-) -> Rule:
-    return Rule(
-        name=name,
-        kind=kind,
-        triggers=tuple(triggers),
-        pattern=re.compile(pattern),
-        accepts=accepts,
-        alone=alone,
-        rank=Rank.LOOSE,
-    )
-
-
 def _option(commands: str, option: bytes, name: str, *, then: bytes = _ARGUMENT) -> Rule:
     """A rule for what follows an option of one of the commands (one a line)."""
     names = commands.split(", ")
     pattern = rb"(?:" + "|".join(map(re.escape, names)).encode() + rb")" + _ARGUMENTS + option + then
-    return _rule("password", name, [exact(f"{command} ") for command in names], pattern, argument_password)
+    return loose_rule("password", name, [exact(f"{command} ") for command in names], pattern, argument_password)
 
 
 _OPTIONS = (
-    _rule(
+    loose_rule(
         "token",
         "--token value",
         [exact("-token "), any_case("-api-key "), any_case("-apikey "), exact("-secret ")],
-        rb"-[A-Za-z-]{5,8} " + _TOKEN,
+        rb"-[A-Za-z-]{5,8} " + TOKEN,
         token,
     ),
-    _rule(
+    loose_rule(
         "password",
         "--password value",
         [exact(f"{option} ") for option in ("-password", "-passwd", "-passphrase", "storepass", "keypass")],
-        rb"-?(?:pass|storep|keyp)[a-z]{2,6} " + _PASSWORD,
+        rb"-?(?:pass|storep|keyp)[a-z]{2,6} " + PASSWORD,
         text_password,
     ),
-    _rule(
+    loose_rule(
         "password",
         "curl -u user:password",
         [
@@ -110,12 +93,12 @@ _OPTIONS = (
             rb"\b(?:curl(?:\.exe)?|https?|xhs?)(?=[ \t]|\Z)(?:[^\n]|(?<=\\)\n)*+", within=3 * _LOOK_BACK, check=password
         ),
     ),
-    _rule("password", "sshpass -p", [exact("sshpass -p")], rb"sshpass -p ?" + _ARGUMENT, argument_password),
-    _rule(
+    loose_rule("password", "sshpass -p", [exact("sshpass -p")], rb"sshpass -p ?" + _ARGUMENT, argument_password),
+    loose_rule(
         "password",
         "mysql -p",
         [exact(" -p") + ALNUM, exact(" -p'"), exact(' -p"')],
-        rb" -p" + _PASSWORD,
+        rb" -p" + PASSWORD,
         after(
             rb"\b(?:mysql|mariadb)\w*[^\n|;]*",
             rb"\b(?:7z\w?|(?:un)?rar)\b[^\n|;]*",
@@ -138,7 +121,7 @@ _OPTIONS = (
     _option("zip, unzip, mosquitto_pub, mosquitto_sub, sqlcmd, bcp, isql, tsql, ipmitool", rb" -P[ =]?", "zip -P"),
     _option("ldapsearch, ldapadd, ldapmodify, ldapwhoami, ldappasswd", rb" -w[ =]?", "ldapsearch -w"),
     _option(
-        "smbclient, rpcclient, smbmap", rb" -U[ =]?", "smbclient -U", then=OPENED + rb"[\w.@\\/-]{1,64}%" + _PASSWORD
+        "smbclient, rpcclient, smbmap", rb" -U[ =]?", "smbclient -U", then=OPENED + rb"[\w.@\\/-]{1,64}%" + PASSWORD
     ),
     _option("crackmapexec, nxc, netexec, hydra, medusa, wpscan, kerbrute, bloodhound-python", rb" -p ", "nxc -p"),
     _option("security add-generic-password, security add-internet-password", rb" -w ", "security -w"),
@@ -155,14 +138,14 @@ _OPTIONS = (
     _option("rabbitmqctl", rb" (?:add_user|change_password) [\w.@-]{1,64} ", "rabbitmqctl add_user"),
     _option("wpa_passphrase", rb"(?<= )[\"']?[^\s\"']{1,32}[\"']? ", "wpa_passphrase"),
     _option("mosquitto_passwd", rb" -b [^\s-]{1,128} [\w.@-]{1,64} ", "mosquitto_passwd -b"),
-    _rule(
+    loose_rule(
         "password",
         "--creds user:password",
         [exact("creds "), exact("creds=")],
         rb"creds[ =]" + OPENED + rb"[\w.@-]{1,64}:(?P<secret>" + UNQUOTED + rb"{6,128})",
         after(rb"--(?:src-|dest-)?\Z", within=8, check=password),
     ),
-    _rule(
+    loose_rule(
         "password",
         "impacket",
         [exact("impacket-"), *(exact(f"{name}.py ") for name in ("exec", "dump", "client", "SPNs"))],
@@ -173,19 +156,19 @@ _OPTIONS = (
         + rb"(?P<secret>[^\s\"'@]{6,128})[\"']?@",
         password,
     ),
-    _option("lftp", rb" -u[ =]?", "lftp -u", then=rb"[\w.@-]{1,64}," + _PASSWORD),
+    _option("lftp", rb" -u[ =]?", "lftp -u", then=rb"[\w.@-]{1,64}," + PASSWORD),
     _option("openssl", rb" (?:pass:|-k )", "openssl pass:"),
     _option("aws ssm put-parameter", rb"SecureString[^\n]{0,200}? --value[ =]", "SecureString --value"),
     _option("net user", rb" [\w.-]{1,64} ", "net user"),
     _option("sqlplus", rb" [\w.-]{1,64}/", "sqlplus user/password", then=rb"(?P<secret>[^\s@\"'/]{6,128})@"),
-    _rule(
+    loose_rule(
         "password",
         "ConvertTo-SecureString",
         [exact("ConvertTo-SecureString ")],
         rb"ConvertTo-SecureString(?: -String| -AsPlainText| -Force){0,3} [\"'](?P<secret>[^\"'\n]{6,128})",
         password,
     ),
-    _rule(
+    loose_rule(
         "password",
         "jdbc:oracle",
         [exact("jdbc:oracle:")],
@@ -194,14 +177,14 @@ _OPTIONS = (
     ),
 )
 
-_LOGINS = _rule(
+_LOGINS = loose_rule(
     "token",
     "login token",
     [
         *(exact(f"{login} ") for login in ("cargo login", "wandb login", "vault login", "authtoken", "snyk auth")),
         exact("with-token <<< "),
     ],
-    rb"[\w-]{4,10} ?(?:<<<|\w{0,5}) " + _TOKEN,
+    rb"[\w-]{4,10} ?(?:<<<|\w{0,5}) " + TOKEN,
     token_or_uuid,
 )
 
@@ -222,28 +205,28 @@ _PIPES = (
         begin=_begin_of_echo,
         rank=Rank.LOOSE,
     ),
-    _rule(
+    loose_rule(
         "password",
         "base64 -d",
         [exact("base64 -d"), exact("base64 --decode")],
-        rb"base64 -(?:d|-decode)[^\n]{0,16}\n" + _PASSWORD + rb"(?=[\s\w@]|\Z)",
+        rb"base64 -(?:d|-decode)[^\n]{0,16}\n" + PASSWORD + rb"(?=[\s\w@]|\Z)",
         after(rb"password", rb"passwd", rb"secret", rb"token", within=2 * _LOOK_BACK, check=password),
     ),
-    _rule(
+    loose_rule(
         "password",
         "password on a line of its own",
         [any_case("password:\n")],
         rb"[A-Za-z]{8}:\n{1,2}(?P<secret>" + UNQUOTED + rb"{16,64})(?=\n|\Z)",
         token,
     ),
-    _rule(
+    loose_rule(
         "password",
         "expect",
         [exact('send "'), exact('send -- "')],
         rb'send (?:-- )?"(?P<secret>[^\s"\\]{6,128})\\{1,2}[rn]"',
         after(rb"(?i:assword|assphrase)[^\n]*\n?", within=_LOOK_BACK, check=password),
     ),
-    _rule(
+    loose_rule(
         "password",
         "typed into a field",
         [exact("fill("), exact("type("), exact("keys("), exact("Keys("), exact("input_text("), exact("alue(")],
@@ -255,7 +238,7 @@ _PIPES = (
 )
 
 _FILES = (
-    _rule(
+    loose_rule(
         "password",
         "SQL",
         [any_case("password '"), any_case("password('"), any_case("identified ")],
@@ -263,42 +246,42 @@ _FILES = (
         rb"(?P<quote>['\"])(?P<secret>[^\s'\"\\]{6,128})(?P=quote)",
         text_password,
     ),
-    _rule(
+    loose_rule(
         "password",
         "SET PASSWORD FOR",
         [any_case("set password for ")],
         rb"(?i:set password for) \S{1,128} ?= ?(?:(?i:password)\()?'(?P<secret>[^\s'\\]{6,128})'",
         text_password,
     ),
-    _rule(
+    loose_rule(
         "password",
         "getConnection",
         [exact("getConnection(")],
         rb"getConnection\([^,()\n]{1,200},\s?\"[^\"\n]{1,64}\",\s?\"(?P<secret>[^\"\n]{6,128})\"",
         password,
     ),
-    _rule(
+    loose_rule(
         "password",
         "htpasswd -b",
         [exact("htpasswd -")],
-        rb"htpasswd -\w{0,6}b\w{0,6} [^\s-]{1,128} [^\s-]{1,128} " + _PASSWORD,
+        rb"htpasswd -\w{0,6}b\w{0,6} [^\s-]{1,128} [^\s-]{1,128} " + PASSWORD,
         password,
     ),
-    _rule(
+    loose_rule(
         "password",
         "netrc",
         [exact("login ")],
         rb"login[ \t](?!(?:with|using|via|and|or)\s)\S{1,128}\s{1,8}password[ \t](?P<secret>\S{4,128})",
         password,
     ),
-    _rule(
+    loose_rule(
         "password",
         "pgpass",
         [exact(":543") + DIGIT + exact(":"), exact(":6432:")],
         rb":\d{4}:[\w*-]{1,64}:[\w*-]{1,64}:(?P<secret>[^\s:\"'\\]{4,128})",
         text_password,
     ),
-    _rule(
+    loose_rule(
         "password",
         "pgpass, of any port",
         [exact(":") + DIGIT * 4 + exact(":"), exact(":") + DIGIT * 5 + exact(":"), exact(":*:")],
@@ -306,7 +289,7 @@ _FILES = (
         rb"(?=[ \t\r]{0,8}(?:\n|\Z))",
         _after_host(text_password),
     ),
-    _rule(
+    loose_rule(
         "password",
         "AUTH",
         [exact("AUTH ")],
@@ -314,7 +297,7 @@ _FILES = (
         rb"(?P<secret>[^\s\"'\\]{6,128})(?=[ \t\r]{0,8}(?:\n|\Z))",
         lambda match: unmistakable_password(match) and _MECHANISM.match(match["secret"]) is None,
     ),
-    _rule(
+    loose_rule(
         "password",
         "PASS",
         [exact("PASS ")],
@@ -323,7 +306,7 @@ _FILES = (
             rb"\bUSER \S{1,64}\r?\n(?:[^\n]{0,80}\n){0,3}[^\n\w]{0,4}(?:\w:? )?\Z", within=_LOOK_BACK, check=password
         ),
     ),
-    _rule(
+    loose_rule(
         "password",
         "LOGIN",
         [exact(" LOGIN ")],
@@ -332,64 +315,64 @@ _FILES = (
         + rb"(?P<secret>[^\s\"'\\]{6,128})[\"']?(?=[ \t\r]{0,8}(?:\n|\Z))",
         password,
     ),
-    _rule(
-        "password", "redis.conf", [exact("requirepass "), exact("masterauth ")], rb"\w{10,11} " + _PASSWORD, password
+    loose_rule(
+        "password", "redis.conf", [exact("requirepass "), exact("masterauth ")], rb"\w{10,11} " + PASSWORD, password
     ),
-    _rule(
+    loose_rule(
         "password",
         "WIFI:",
         [exact("WIFI:")],
         rb"WIFI:(?:[TSHR]:[^;\n]{0,64};){1,4}P:(?P<secret>[^;\n]{8,63});",
         password,
     ),
-    _rule(
+    loose_rule(
         "password",
         "router",
         [exact("enable secret "), exact(" password 0 "), exact(" secret 0 "), exact("server community ")],
         rb" ?\w{6,8} ?\w{0,9} (?:0 )?(?P<secret>[^\s\"'<>]{6,64})(?=\s|\Z)",
         password,
     ),
-    _rule(
+    loose_rule(
         "password",
         "login: password:",
         [exact("login: ")],
         rb"login: \S{1,64}[ \t]{2,8}password: (?P<secret>\S{4,128})",
         genuine,
     ),
-    _rule(
+    loose_rule(
         "password",
         "set password",
         [exact("set password "), exact("set pass "), exact("> user ")],
         rb"(?:set pass(?:word)?|> user [\w.@-]{1,64}) (?P<secret>[^\s\"'`\\\[]{6,128})(?=[ \t\r]{0,8}(?:\n|\Z))",
         password,
     ),
-    _rule("password", "REDISCLI_AUTH", [exact("REDISCLI_AUTH=")], rb"\w{13}=" + _PASSWORD, text_password),
-    _rule(
+    loose_rule("password", "REDISCLI_AUTH", [exact("REDISCLI_AUTH=")], rb"\w{13}=" + PASSWORD, text_password),
+    loose_rule(
         "password",
         "property",
         [any_case(".password ")],
         rb"\.\w{8}[ \t]{1,8}(?P<secret>\S{6,128}+)(?=[ \t\r]{0,8}(?:\n|\Z))",
         after(rb"(?:\A|\n)[\w.-]{2,80}\Z", within=_LOOK_BACK, check=password),
     ),
-    _rule("token", "rndc.key", [exact('secret "')], rb'secret "(?P<secret>[A-Za-z0-9+/]{16,128}={0,2})"', token),
+    loose_rule("token", "rndc.key", [exact('secret "')], rb'secret "(?P<secret>[A-Za-z0-9+/]{16,128}={0,2})"', token),
 )
 
 _FIELDS = (
-    _rule(
+    loose_rule(
         "password",
         "typed into what was found",
         [exact(f".{method}(") for method in ("fill", "type", "send_keys", "sendKeys", "set_text")],
         rb"\.\w{4,9}\(" + QUOTED_VALUE,
         after(rb"(?i:password|passwd|passphrase|\bpwd|\bpw|\bpass)[\"'\])]", within=_LOOK_BACK, check=text_password),
     ),
-    _rule(
+    loose_rule(
         "password",
         "part of a form",
         [exact('form-data; name="')],
         rb'form-data; name="(?P<name>[\w.-]{2,64}+)"(?:\r?\n|\\r\\n){2}(?P<secret>' + UNQUOTED + rb"{6,256}+)",
         named_password,
     ),
-    _rule(
+    loose_rule(
         "password",
         "column after password",
         [exact("password  ")],

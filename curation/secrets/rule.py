@@ -109,3 +109,24 @@ class Rule:
             return Match(match.start(), end, self, tuple(parts))
         start, end = match.span("secret" if "secret" in self.pattern.groupindex else 0)
         return Match(start, end, self, ((start, end),))
+
+
+def loose_rule(
+    kind: str,
+    name: str,
+    triggers: Sequence[Trigger],
+    pattern: bytes,
+    accepts: Callable[[re.Match[bytes]], bool],
+    *,
+    alone: bool = False,
+) -> Rule:
+    """A rule for what looks like a secret beside what sounds like one."""
+    return Rule(
+        name=name,
+        kind=kind,
+        triggers=tuple(triggers),
+        pattern=re.compile(pattern),
+        accepts=accepts,
+        alone=alone,
+        rank=Rank.LOOSE,
+    )
